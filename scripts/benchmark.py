@@ -32,8 +32,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import faiss
-import numpy as np
-from mem0_dream.indexes import FlatIndex
 from mem0_dream.models.encoder import Encoder
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
 from mem0_dream.models.scorer import PairScorer
@@ -47,10 +45,9 @@ from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Inventory, Memory, Scope
-from mem0_dream.scripts.evaluate.worlds import read_worlds
+from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
-from numpy.typing import NDArray
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SCOPE = Scope.of(user_id="benchmark")
@@ -59,12 +56,8 @@ SAMPLE = HERE / "data" / "worlds_sample"
 PLANTED_SHARE = 10
 """One memory in so many is followed by an exact copy, and one in so many by its words in another order."""
 
-TIE = 1e-5
-"""Cosines closer than this to a limit may fall on either side of it."""
-
 LARGEST_PAGE = 3_000_000
 LONGEST_TASK_MS = 200.0
-_BLOCK = 1_024
 _PEOPLE = ("Priya", "Tomas", "Aiko", "Lena", "Omar", "Nadia", "Callum", "Ines", "Ravi", "Greta", "Zofia")
 _VERBS = {
     "preference": ("prefers", "enjoys", "avoids", "recommends"),
@@ -172,10 +165,10 @@ def of_worlds(count: int, folder: Path = SAMPLE) -> Store:
 
 def bench_pass(options: argparse.Namespace) -> None:
     """Time every stage and whole passes; a scorer that reads is given memories worth reading."""
-    reads = options.scorer.startswith(("bundled", "nli"))
-    store = (
-        of_worlds(options.memories, options.worlds) if reads else made_up(options.memories, seed=options.seed)
-    )
+    if options.scorer.startswith(("bundled", "nli")):
+        store = of_worlds(options.memories, options.worlds)
+    else:
+        store = made_up(options.memories, seed=options.seed)
     encoder = load_encoder(options.encoder, scorer=options.scorer)
     run(store, encoder, load_scorer(options.scorer), Settings(scorer=options.scorer))
 
@@ -183,23 +176,10 @@ def bench_pass(options: argparse.Namespace) -> None:
 def run(store: Store, encoder: Encoder, scorer: PairScorer, settings: Settings) -> Plan:
     """Time every stage, then whole passes without and with the cache; assert what they find."""
     memories, texts = store.memories, [memory.text for memory in store.memories]
-    floor, neighbours = settings.floor, settings.neighbours
     encoder.encode(texts[:1])  # loads the model before the clock starts
     vectors, _ = timed("encode", len(texts), lambda: encoder.encode(texts))
-    candidates, _ = timed(
-        "candidates",
-        len(texts),
-        lambda: find_candidates(memories, vectors, floor=floor, neighbours=neighbours),
-    )
-    distinct = np.unique(vectors, axis=0)
-    index = FlatIndex()
-    flat, fast = timed(
-        "nearest, FAISS flat",
-        len(distinct),
-        lambda: {(i, j) for i, j, _ in index.pairs(distinct, floor=floor, neighbours=neighbours)},
-    )
-    plain, slow = timed("nearest, numpy", len(distinct), lambda: _by_numpy(distinct, floor, neighbours))
-    require(plain <= flat, "the exact index finds all that numpy finds")
+    limits = {"floor": settings.floor, "neighbours": settings.neighbours}
+    candidates, _ = timed("candidates", len(texts), lambda: find_candidates(memories, vectors, **limits))  # type: ignore[arg-type]
     by_id = {memory.id: memory for memory in memories}
     judge(candidates[:40], by_id, scorer)  # as above
     timed("judge", len(candidates), lambda: judge(candidates, by_id, scorer))
@@ -212,25 +192,10 @@ def run(store: Store, encoder: Encoder, scorer: PairScorer, settings: Settings) 
         warm, second = timed("pass, cached", len(texts), lambda: build_plan(inventory, **parts))
     _check(store, candidates, cold)
     require(cold == warm, "the cached pass gives the identical plan")
-    print(f"cached pass {first / second:.1f} times as fast; FAISS {slow / fast:.1f} times as fast as numpy")
+    print(f"cached pass {first / second:.1f} times as fast")
     merges, conflicts, unsure = len(cold.merges), len(cold.conflicts), len(cold.unsure)
     print(f"{len(candidates)} candidates, {merges} merges, {conflicts} conflicts, {unsure} questions")
     return cold
-
-
-def _by_numpy(vectors: NDArray[np.float32], floor: float, neighbours: int) -> set[tuple[int, int]]:
-    """Pairs that are above both limits without any doubt: the floor, and the last neighbour's cosine."""
-    pairs: set[tuple[int, int]] = set()
-    width = min(neighbours, len(vectors) - 1)
-    for start in range(0, len(vectors), _BLOCK):
-        cosines = vectors[start : start + _BLOCK] @ vectors.T
-        rows = np.arange(len(cosines))
-        cosines[rows, start + rows] = -np.inf
-        last = -np.partition(-cosines, width - 1, axis=1)[:, width - 1]
-        row, other = np.nonzero(cosines > np.maximum(last, floor)[:, None] + TIE)
-        low, high = np.minimum(start + row, other), np.maximum(start + row, other)
-        pairs.update(zip(low.tolist(), high.tolist(), strict=True))
-    return pairs
 
 
 def _check(store: Store, candidates: Sequence[Any], cold: Plan) -> None:
@@ -272,16 +237,13 @@ def bench_nights(options: argparse.Namespace) -> None:
     settings = Settings(scorer=options.scorer, encoder=options.encoder)
     whole = made_up(options.memories, seed=options.seed).memories
     for scopes in (options.scopes, 1):
-        memories = tuple(
-            replace(memory, scope=Scope.of(user_id=f"user{number % scopes:05}"))
-            for number, memory in enumerate(whole)
-        )
-        last = max(memory.scope for memory in memories)
-        changed = {memory.id for memory in memories if memory.scope == last}
-        changed = set(sorted(changed)[: max(1, len(memories) // 100)])
+        users = [Scope.of(user_id=f"user{number:05}") for number in range(scopes)]
+        memories = tuple(replace(one, scope=users[number % scopes]) for number, one in enumerate(whole))
+        last = sorted(one.id for one in memories if one.scope == users[-1])
+        changed = last[: max(1, len(memories) // 100)]
         later = tuple(
-            replace(memory, text=f"{memory.text[:-1]}, as of this week.") if memory.id in changed else memory
-            for memory in memories
+            replace(one, text=f"{one.text[:-1]}, as of this week.") if one.id in changed else one
+            for one in memories
         )
         print(f"{len(memories)} memories in {scopes} scopes")
         nights = (("first night", memories), ("nothing changed", memories), ("1% changed", later))
@@ -309,26 +271,22 @@ def bench_files(
     source: Path, state: Path, settings: Settings, *, check: Callable[[Plan], None], unattended: bool
 ) -> None:
     """Time a first pass over files, its changes, a second pass, and the undo, which gives the same bytes."""
-    before = _bytes_of(source)
+    files = [source] if source.is_file() else sorted((source / ".claude").rglob("*.md"))
+    before = [file.read_bytes() for file in files]
     with Session(open_store(source, state_dir=state), settings=settings, state_dir=state) as session:
 
         def propose() -> Plan:
             return session.propose(ScopeFilter(), now=NOW, unattended=unattended)
 
-        plan, _ = timed("first pass", len(before), propose)
+        plan, _ = timed("first pass", len(files), propose)
         check(plan)
         result, _ = timed("apply", len(plan.actions) or 1, lambda: session.apply(plan, now=NOW))
         require(result.moved == (), "no change was skipped")
-        again, _ = timed("second pass", len(before), propose)
+        again, _ = timed("second pass", len(files), propose)
         require(again.actions == (), "a second pass is empty")
         if result.run:
             session.undo(now=NOW)
-        require(_bytes_of(source) == before, "an undo gives the same bytes")
-
-
-def _bytes_of(source: Path) -> dict[Path, bytes]:
-    files = [source] if source.is_file() else sorted((source / ".claude").rglob("*.md"))
-    return {file: file.read_bytes() for file in files}
+        require([file.read_bytes() for file in files] == before, "an undo gives the same bytes")
 
 
 def bench_markdown(options: argparse.Namespace) -> None:
@@ -377,9 +335,8 @@ def write_memories(root: Path, count: int, code: int, seed: int) -> tuple[int, i
         if number % _PLANTED_FILES == 2:
             kind, body = "project", f"`gone_{number}()` lives in `src/gone/old_{number}.py`."
         elif number % _PLANTED_FILES != 1:
-            module = rng.randrange(code)
+            module, said = rng.randrange(code), " ".join(rng.sample(words, 14))
             place = f"src/area_{module // _PER_FOLDER}/module_{module}.py"
-            said = " ".join(rng.sample(words, 14))
             body = f"Case {number}: {said}. See `{place}` and `handler_{module}_3()`."
         head = f"name: memory {number}\ndescription: case {number}\ntype: {kind}\n"
         head += f"date: 2026-0{1 + number % 9}-02"
@@ -451,7 +408,7 @@ def longest_tasks(page: Path, chromium: str) -> dict[str, float]:
     """The longest task of each thing a person does, in milliseconds."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as driver:
+    with sync_playwright() as driver, tempfile.NamedTemporaryFile(suffix=".json") as file:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         tab = browser.new_page(viewport={"width": 1200, "height": 900})
 
@@ -459,30 +416,29 @@ def longest_tasks(page: Path, chromium: str) -> dict[str, float]:
             tab.goto(page.as_uri())
             tab.locator("article.card").first.wait_for()
 
-        acts: dict[str, tuple[int, Callable[[], None]]] = {
-            "open": (1, opened),
-            "scroll": (20, lambda: tab.mouse.wheel(0, 500)),
-            "turn": (10, lambda: tab.click('[data-do="next"]')),
-            "keys": (60, lambda: tab.keyboard.press("j")),
-            "filter": (1, lambda: tab.fill('input[type="search"]', "number 17")),
+        def longest(times: int, act: Callable[[], object]) -> float:
+            browser.start_tracing(page=tab, path=file.name, categories=["toplevel", "devtools.timeline"])
+            for _ in range(times):
+                act()
+            tab.wait_for_timeout(200)
+            browser.stop_tracing()
+            events = json.loads(Path(file.name).read_bytes())["traceEvents"]
+            named = [event for event in events if event.get("name") == "thread_name"]
+            ours = {(one["pid"], one["tid"]) for one in named if one["args"].get("name") == "CrRendererMain"}
+            tasks = [
+                event for event in events if event.get("ph") == "X" and event["name"].endswith("RunTask")
+            ]
+            return max((one["dur"] / 1000 for one in tasks if (one["pid"], one["tid"]) in ours), default=0.0)
+
+        tasks = {
+            "open": longest(1, opened),
+            "scroll": longest(20, lambda: tab.mouse.wheel(0, 500)),
+            "turn": longest(10, lambda: tab.click('[data-do="next"]')),
+            "keys": longest(60, lambda: tab.keyboard.press("j")),
+            "filter": longest(1, lambda: tab.fill('input[type="search"]', "number 17")),
         }
-        tasks = {name: _longest(browser, tab, *act) for name, act in acts.items()}
         browser.close()
     return tasks
-
-
-def _longest(browser: Any, tab: Any, times: int, act: Callable[[], None]) -> float:  # noqa: ANN401  (optional)
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        browser.start_tracing(page=tab, path=file.name, categories=["toplevel", "devtools.timeline"])
-        for _ in range(times):
-            act()
-        tab.wait_for_timeout(200)
-        browser.stop_tracing()
-        events = json.loads(Path(file.name).read_bytes())["traceEvents"]
-    named = [event for event in events if event.get("name") == "thread_name"]
-    ours = {(one["pid"], one["tid"]) for one in named if one["args"].get("name") == "CrRendererMain"}
-    tasks = [event for event in events if event.get("ph") == "X" and event["name"].endswith("RunTask")]
-    return max((one["dur"] / 1000 for one in tasks if (one["pid"], one["tid"]) in ours), default=0.0)
 
 
 _WHAT: dict[str, Callable[[argparse.Namespace], int | None]] = {

@@ -42,26 +42,17 @@ OUTSIDE_THE_TREE = (
 
 def reference() -> str:
     """The whole page."""
-    parts = [INTRODUCTION, "## Exit codes\n", exit_codes()]
+    said = ((one.exit_code, f"`{one.__name__}`", str(one.__doc__).splitlines()[0]) for one in errors())
+    rows = [*OUTSIDE_THE_TREE, *said]
+    codes = "\n".join(f"| {code} | {name} | {meaning} |" for code, name, meaning in sorted(rows))
+    parts = [INTRODUCTION, f"## Exit codes\n\n| code | error | meaning |\n|---|---|---|\n{codes}\n"]
     for name, command in (("", command_line), *sorted(command_line.commands.items())):
         title = f"{PROGRAM} {name}".strip()
-        parts += [f"## {title}\n", f"```text\n{help_text(title, command)}\n```\n"]
+        with click.Context(
+            command, info_name=title, max_content_width=WIDTH, terminal_width=WIDTH
+        ) as context:
+            parts.append(f"## {title}\n\n```text\n{command.get_help(context)}\n```\n")
     return "\n".join(parts)
-
-
-def help_text(title: str, command: click.Command) -> str:
-    """What `--help` prints, at a fixed width."""
-    with click.Context(command, info_name=title, max_content_width=WIDTH, terminal_width=WIDTH) as context:
-        return command.get_help(context)
-
-
-def exit_codes() -> str:
-    """A table from the tree of errors itself."""
-    rows = [*OUTSIDE_THE_TREE, *((error.exit_code, error.__name__, summary(error)) for error in errors())]
-    lines = [
-        f"| {code} | {f'`{name}`' if name else ''} | {meaning} |" for code, name, meaning in sorted(rows)
-    ]
-    return "\n".join(["| code | error | meaning |", "|---|---|---|", *lines, ""])
 
 
 def errors() -> list[type[DreamError]]:
@@ -72,11 +63,6 @@ def errors() -> list[type[DreamError]]:
         tree.append(error)
         waiting += [child for child in error.__subclasses__() if not child.__name__.startswith("_")]
     return tree
-
-
-def summary(error: type[DreamError]) -> str:
-    """The first line of a class's docstring."""
-    return (error.__doc__ or "").strip().splitlines()[0]
 
 
 if __name__ == "__main__":

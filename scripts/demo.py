@@ -16,8 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,12 +40,6 @@ class Row:
     id: str
     payload: str
     vector: bytes
-
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        """The payload as a mapping."""
-        decoded: dict[str, Any] = json.loads(self.payload)
-        return decoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,42 +180,25 @@ def fill(place: Place, content: Mapping[str, Any]) -> None:
     memory.vector_store.client.close()
 
 
-@contextmanager
-def opened(place: Place) -> Iterator[Any]:
-    """mem0's vector store alone, without models, opened afresh from the disk."""
+def raw_rows(place: Place) -> list[Row]:
+    """Every row, expired ones included, sorted by id: mem0's vector store opened afresh, without models."""
+    import numpy as np
     from mem0.utils.factory import VectorStoreFactory
 
     store = VectorStoreFactory.create("qdrant", place.config()["vector_store"]["config"])
-    try:
-        yield store
-    finally:
-        store.client.close()
-
-
-def raw_rows(place: Place) -> list[Row]:
-    """Every row, expired ones included, sorted by id."""
-    import numpy as np
-
-    with opened(place) as store:
-        points, rest = store.client.scroll(
-            store.collection_name, limit=PAGE, with_payload=True, with_vectors=True
-        )
+    points, rest = store.client.scroll(
+        store.collection_name, limit=PAGE, with_payload=True, with_vectors=True
+    )
+    store.client.close()
     if rest is not None:
         raise SystemExit(f"The store holds more than {PAGE} rows; the demonstration compares all or nothing.")
-    rows = [
-        Row(
-            str(point.id),
-            json.dumps(point.payload, sort_keys=True, ensure_ascii=False),
-            np.asarray(dense(point.vector), dtype=np.float64).tobytes(),
-        )
-        for point in points
-    ]
+    rows = []
+    for point in points:
+        # A collection that also holds sparse vectors names the embedding with an empty name.
+        vector = point.vector[""] if isinstance(point.vector, dict) else point.vector
+        payload = json.dumps(point.payload, sort_keys=True, ensure_ascii=False)
+        rows.append(Row(str(point.id), payload, np.asarray(vector, dtype=np.float64).tobytes()))
     return sorted(rows, key=lambda row: row.id)
-
-
-def dense(vector: Any) -> Any:  # noqa: ANN401  (Qdrant gives one vector, or several by name)
-    """The embedding; a collection that also holds sparse vectors names it with an empty name."""
-    return vector[""] if isinstance(vector, dict) else vector
 
 
 def compare(before: Sequence[Row], applied: Sequence[Row], after: Sequence[Row]) -> list[str]:
@@ -231,18 +207,15 @@ def compare(before: Sequence[Row], applied: Sequence[Row], after: Sequence[Row])
     for name, rows in (("before", before), ("after --auto", applied), ("after undo", after)):
         print(f"{name:<22}{len(rows):>10}   {digest(rows)}")
     failures = [] if digest(applied) != digest(before) else ["--auto changed nothing, so undo proves nothing"]
-    old, new = {row.id: row for row in before}, {row.id: row for row in after}
-    if set(old) != set(new):
+    if [row.id for row in before] != [row.id for row in after]:
         return [*failures, "the ids differ"]
-    failures += [f"the {key} differ" for key in ("data", "created_at", "updated_at") if differ(old, new, key)]
-    failures += ["the payloads differ"] if any(old[i].payload != new[i].payload for i in old) else []
-    failures += ["the vectors differ"] if any(old[i].vector != new[i].vector for i in old) else []
+    pairs = list(zip(before, after, strict=True))
+    fields = [(json.loads(a.payload), json.loads(b.payload)) for a, b in pairs]
+    keys = ("data", "created_at", "updated_at")
+    failures += [f"the {key} differ" for key in keys if any(a.get(key) != b.get(key) for a, b in fields)]
+    failures += ["the payloads differ"] if any(a.payload != b.payload for a, b in pairs) else []
+    failures += ["the vectors differ"] if any(a.vector != b.vector for a, b in pairs) else []
     return failures
-
-
-def differ(old: Mapping[str, Row], new: Mapping[str, Row], key: str) -> bool:
-    """Whether any row has another value under the key."""
-    return any(old[i].fields.get(key) != new[i].fields.get(key) for i in old)
 
 
 def digest(rows: Sequence[Row]) -> str:

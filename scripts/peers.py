@@ -32,10 +32,11 @@ from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.records import Inventory, Memory
 from mem0_dream.scripts.benchmark import SAMPLE, SCOPE, require
-from mem0_dream.scripts.evaluate import worlds as labelled
+from mem0_dream.scripts.evaluate import labelled
+from mem0_dream.scripts.evaluate.labelled import World
 from mem0_dream.scripts.evaluate.plots import new_figure
 from mem0_dream.scripts.evaluate.semhash_scorer import load_semhash
-from mem0_dream.scripts.evaluate.worlds import World
+from mem0_dream.scripts.evaluate.tables import markdown
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from numpy.typing import NDArray
@@ -239,10 +240,10 @@ def _candidates(world: World, vectors: NDArray[np.float32]) -> Pairs:
 
 def _merged(world: World, encoder: Encoder, scorer: PairScorer) -> Pairs:
     """What `--auto` merges, from the texts alone."""
-    now = max(line.stated_at for line in world.lines)
     plan = build_plan(
         Inventory("peers", _memories(world)), store=InMemoryStore(), encoder=encoder,
-        scorer=scorer, settings=Settings(scorer=scorer.name), now=now, unattended=True,
+        scorer=scorer, settings=Settings(scorer=scorer.name), unattended=True,
+        now=max(line.stated_at for line in world.lines),
     )  # fmt: skip
     for merge in plan.merges:
         stays = merge.survivor or merge.members[0].id
@@ -252,14 +253,31 @@ def _merged(world: World, encoder: Encoder, scorer: PairScorer) -> Pairs:
 def table(rows: Sequence[Row]) -> str:
     """All rows in Markdown."""
     head = (
-        "| | near pairs found | labelled duplicates | seconds | removed rightly | wrongly | seconds in all |"
+        "",
+        "near pairs found",
+        "labelled duplicates",
+        "seconds",
+        "removed rightly",
+        "wrongly",
+        "seconds in all",
     )
-    lines = (
-        f"| {row.name} | {row.near:.1%} | {row.same:.1%} | {row.search:.2f} | {row.right} | {row.wrong} "
-        f"| {row.whole:.1f} |"
-        for row in rows
+    return markdown(
+        [
+            head,
+            *(
+                (
+                    row.name,
+                    f"{row.near:.1%}",
+                    f"{row.same:.1%}",
+                    f"{row.search:.2f}",
+                    row.right,
+                    row.wrong,
+                    f"{row.whole:.1f}",
+                )
+                for row in rows
+            ),
+        ]
     )
-    return "\n".join((head, f"|{'---|' * 7}", *lines))
 
 
 def draw(rows: Sequence[Row], file: Path, *, title: str) -> None:

@@ -1,35 +1,45 @@
-"""Reads labelled pairs (.jsonl), labelled stores (.json), and worlds (.txt), which are many small stores."""
+"""Reads labelled pairs (.jsonl), stores (.json), invented stores ("worlds", .txt) and exchanges (.tsv).
+
+A world file holds many small stores at natural prevalence. A block is one fact: `-` states it, `=` repeats
+it, `!` contradicts it and every repetition, `~` only looks like it. Lines of different blocks of a world are
+distinct. An exchange binds the words of a fact otherwise.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from mem0_dream.errors import UsageError
-from mem0_dream.models.scorer import PairContext, PairInput
+from mem0_dream.models.scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairContext, PairInput
 from mem0_dream.records import PIN_PREFIX, Inventory, Label, Memory, Scope, as_utc
-from mem0_dream.scripts.evaluate.metrics import LABELS, Gold
-from mem0_dream.scripts.evaluate.worlds import (
-    CONTRADICTION,
-    DISTINCT,
-    DUPLICATE,
-    ExchangeSet,
-    World,
-    held_out,
-    labelled_pairs,
-    read_world_file,
-    read_worlds,
-)
 
+from .metrics import LABELS, Gold
+
+__all__ = ["CONTRADICTION", "DISTINCT", "DUPLICATE"]
+
+UNLABELLED = -1
 STORES = "stores"
+
+PROVENANCE = frozenset({"source", "date", "time", "seq", "type", "session", "channel"})
+"""Metadata keys of the worlds that say where a line came from; all others name whom it is about."""
+
+HELD = 5
+"""One world of a style, and one set of exchanges, in so many is kept for calibration and figures."""
+
+ExchangeSet = tuple[tuple[str, str, str], str, str]
+"""Three wordings of one fact, the same words bound otherwise, and `c` (contradiction) or `d` (distinct)."""
+
+_LINE = re.compile(r"^\s*([-=!~])\s+(?:\[([^\]]+)\]\s+)?(\d{4}-\d{2}-\d{2})\s+(.*?)\s*(?:\{([^{}]*)\}\s*)?$")
 _PINNING = ("pinned", "immutable", "critical")
-_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +68,7 @@ class LabelledPair:
     @property
     def style(self) -> str:
         """What stands before the first dash of the name, such as "p1": who wrote the pair, or how."""
-        style, dash, _ = self.name.partition("-")
-        return style if dash else ""
+        return self.name.partition("-")[0] if "-" in self.name else ""
 
     def scored(self, cosine: float) -> PairInput:
         """The pair as a scorer is given it; its own cosine comes first."""
@@ -77,7 +86,40 @@ class LabelledStore:
     gold: Gold
 
 
-def read_files(paths: Sequence[Path]) -> tuple[list[LabelledPair], list[LabelledStore]]:
+@dataclass(frozen=True, slots=True)
+class WorldLine:
+    """One memory of a world; `role` is the sign before it, `block` numbers the fact it belongs to."""
+
+    role: str
+    block: int
+    category: str
+    stated_at: datetime
+    text: str
+    metadata: dict[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def subjects(self) -> dict[str, str]:
+        """Metadata that names whom the line is about."""
+        return {key: value for key, value in self.metadata.items() if key not in PROVENANCE}
+
+    @property
+    def judged(self) -> str:
+        """The text as a scorer reads it: subjects that the text does not name are put in front."""
+        words = set(re.findall(r"\w+", self.text.lower()))
+        missing = [v for v in self.subjects.values() if not set(re.findall(r"\w+", v.lower())) <= words]
+        return f"{', '.join(missing)}: {self.text}" if missing else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One invented store; `style` is the name of its file."""
+
+    name: str
+    style: str
+    lines: tuple[WorldLine, ...]
+
+
+def read_files(paths: Iterable[Path]) -> tuple[list[LabelledPair], list[LabelledStore]]:
     """Read labelled pairs and stores.
 
     Raises:
@@ -86,121 +128,37 @@ def read_files(paths: Sequence[Path]) -> tuple[list[LabelledPair], list[Labelled
     pairs: list[LabelledPair] = []
     stores: list[LabelledStore] = []
     for path in paths:
+        number = 0
         try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}.") from error
-        if path.suffix == ".jsonl":
-            lines = enumerate(text.splitlines(), 1)
-            pairs += [_pair(line, path, number) for number, line in lines if line.strip()]
-        elif path.suffix == ".txt":
-            try:
+            if path.suffix == ".jsonl":
+                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                    pairs += [_pair(json.loads(line), path.stem, number)] if line.strip() else []
+            elif path.suffix == ".txt":
                 stores += map(world_store, read_world_file(path))
-            except ValueError as error:
-                raise UsageError(f"{path} is no file of worlds: {error}.") from error
-        else:
-            stores.append(_store(text, path))
+            else:
+                stores.append(_store(json.loads(path.read_text(encoding="utf-8")), path.stem))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            place = f"{path}, line {number}," if number else path
+            raise UsageError(f"{place} cannot be read as what its name says: {error!r}.") from error
     return pairs, stores
 
 
-def held_stores(data: Path) -> dict[str, list[LabelledStore]]:
-    """The labelled stores under `STORES`, and by style the worlds that the network never saw."""
-    stores: dict[str, list[LabelledStore]] = defaultdict(list)
-    stores[STORES] = read_files(sorted((data / "stores").glob("*.json")))[1]
-    for world in held_out(read_worlds(data / "worlds"))[1]:
-        stores[world.style].append(world_store(world))
-    return dict(stores)
-
-
-def world_store(world: World) -> LabelledStore:
-    """A world as a store without categories, looked at on the day of its last memory.
-
-    A world says nothing about ages, so every memory counts as read on that day.
-    """
-    scope = Scope.of(user_id=world.name)
-    now = max((line.stated_at for line in world.lines), default=None)
-    blocks = defaultdict[int, tuple[list[str], list[str]]](lambda: ([], []))
-    for number, line in enumerate(world.lines):
-        if line.role != "~":
-            blocks[line.block][line.role == "!"].append(f"{number:04}")
-    memories = tuple(
-        Memory(
-            f"{number:04}", line.text, scope, created_at=line.stated_at, updated_at=line.stated_at,
-            accessed_at=now, metadata=line.metadata,
-        )
-        for number, line in enumerate(world.lines)
-    )  # fmt: skip
-    gold = Gold(
-        groups=tuple(frozenset(same) for same, _ in blocks.values()),
-        contradictions=tuple(
-            (frozenset(same), frozenset([other])) for same, against in blocks.values() for other in against
-        ),
-    )
-    name = f"{world.style}/{world.name}"
-    return LabelledStore(name, Inventory(name, memories), now, gold)
-
-
-def block_pairs(world: World) -> Iterator[LabelledPair]:
-    """The labelled pairs inside the blocks of a world."""
-    for i, j, relation in labelled_pairs(world):
-        a, b = world.lines[i], world.lines[j]
-        if a.block == b.block:
-            yield LabelledPair(
-                a.judged,
-                b.judged,
-                relation,
-                "worlds",
-                kind=world.style,
-                a_date=a.stated_at,
-                b_date=b.stated_at,
-            )
-
-
-def exchange_pairs(one: ExchangeSet) -> Iterator[LabelledPair]:
-    """The six pairs of a set: wordings of one fact, and each beside the same words bound otherwise."""
-    same, other, opposed = one
-    against = CONTRADICTION if opposed == "c" else DISTINCT
-    pairs = [(a, b, DUPLICATE) for a, b in combinations(same, 2)]
-    for a, b, relation in (*pairs, *((text, other, against) for text in same)):
-        yield LabelledPair(a, b, relation, "exchanges", kind="exchange", group=same[0])
-
-
-def _pair(line: str, path: Path, number: int) -> LabelledPair:
-    try:
-        row = json.loads(line)
-        label, name, a, b = Label(row["label"]), str(row.get("id", number)), row["a"], row["b"]
-        a_date, b_date = moment(row.get("a_date")), moment(row.get("b_date"))
-        weight = float(row.get("weight", 1.0))
-    except _UNREADABLE as error:
-        raise UsageError(f"Line {number} of {path} is no labelled pair: {error!r}.") from error
-    if label not in LABELS:
-        raise UsageError(f"Line {number} of {path} has the label {label}, which no pair is given.")
-    group, category = row.get("store", name), row.get("category") or ""
+def _pair(row: dict[str, Any], source: str, number: int) -> LabelledPair:
+    name = str(row.get("id", number))
     return LabelledPair(
-        a,
-        b,
-        LABELS.index(label),
-        path.stem,
-        name,
-        str(row.get("kind")),
-        group,
-        weight,
-        category,
-        a_date,
-        b_date,
+        row["a"], row["b"], LABELS.index(Label(row["label"])), source, name, str(row.get("kind")),
+        row.get("store", name), float(row.get("weight", 1.0)), row.get("category") or "",
+        moment(row.get("a_date")), moment(row.get("b_date")),
+    )  # fmt: skip
+
+
+def _store(data: dict[str, Any], stem: str) -> LabelledStore:
+    scope = Scope.of(**{name: data.get(name) for name in ("user_id", "agent_id", "run_id", "app_id")})
+    memories = sorted((_memory(row, scope) for row in data["memories"]), key=lambda memory: memory.id)
+    name = str(data.get("name", stem))
+    return LabelledStore(
+        name, Inventory(name, tuple(memories)), moment(data.get("now")), Gold.of(data["gold"])
     )
-
-
-def _store(text: str, path: Path) -> LabelledStore:
-    try:
-        data = json.loads(text)
-        scope = Scope.of(**{name: data.get(name) for name in ("user_id", "agent_id", "run_id", "app_id")})
-        memories = sorted((_memory(row, scope) for row in data["memories"]), key=lambda memory: memory.id)
-        gold = Gold.of(data["gold"])
-    except _UNREADABLE as error:
-        raise UsageError(f"{path} is no labelled store: {error!r}.") from error
-    name = str(data.get("name", path.stem))
-    return LabelledStore(name, Inventory(name, tuple(memories)), moment(data.get("now")), gold)
 
 
 def _memory(row: dict[str, Any], scope: Scope) -> Memory:
@@ -216,3 +174,131 @@ def _memory(row: dict[str, Any], scope: Scope) -> Memory:
 def moment(text: str | None) -> datetime | None:
     """An aware moment from ISO 8601, None from nothing."""
     return as_utc(datetime.fromisoformat(text)) if text else None
+
+
+def read_worlds(folder: Path) -> list[World]:
+    """All worlds of `w*.txt` in a folder, in the order of file names and lines."""
+    return [world for path in sorted(folder.glob("w*_*.txt")) for world in read_world_file(path)]
+
+
+def read_world_file(path: Path) -> list[World]:
+    """The worlds of one file.
+
+    Raises:
+        ValueError: a line that is neither a heading nor a memory, naming file and line.
+    """
+    worlds: list[tuple[str, list[WorldLine]]] = []
+    block, category = 0, ""
+    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = _LINE.match(raw)
+        if raw.startswith("# "):
+            worlds.append((raw[2:].split("|")[0].strip(), []))
+            block = 0
+        elif match is not None and worlds:
+            role, named, day, text, braces = match.groups()
+            if role == "-":
+                block, category = block + 1, named or ""
+            parts = (part.partition(":") for part in re.split(r"[;,]\s*(?=\w+\s*:)", braces or ""))
+            metadata = {key.strip(): value.strip() for key, _, value in parts if value.strip()}
+            stated_at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+            worlds[-1][1].append(WorldLine(role, block, category, stated_at, text, metadata))
+        elif raw.strip():
+            raise ValueError(f"{path.name}, line {number}: no heading and no memory")
+    return [World(name, path.stem, tuple(lines)) for name, lines in worlds if lines]
+
+
+def label(a: WorldLine, b: WorldLine) -> int:
+    """Label of two lines of one world, `UNLABELLED` where the world does not say.
+
+    >>> day = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> label(WorldLine("-", 1, "", day, "x"), WorldLine("!", 1, "", day, "y"))
+    1
+    """
+    if a.block != b.block:
+        return DISTINCT
+    roles = {a.role, b.role}
+    if roles <= {"-", "="}:
+        return DUPLICATE
+    if "!" in roles:
+        return CONTRADICTION if roles & {"-", "="} else UNLABELLED
+    return DISTINCT
+
+
+def labelled_pairs(world: World) -> Iterator[tuple[int, int, int]]:
+    """(row, row, label) of every labelled pair of a world, first row before second."""
+    for i, j in combinations(range(len(world.lines)), 2):
+        relation = label(world.lines[i], world.lines[j])
+        if relation != UNLABELLED:
+            yield i, j, relation
+
+
+def block_pairs(world: World) -> Iterator[LabelledPair]:
+    """The labelled pairs inside the blocks of a world."""
+    for i, j, relation in labelled_pairs(world):
+        a, b = world.lines[i], world.lines[j]
+        if a.block == b.block:
+            pair = LabelledPair(a.judged, b.judged, relation, "worlds", kind=world.style)
+            yield replace(pair, a_date=a.stated_at, b_date=b.stated_at)
+
+
+def world_store(world: World) -> LabelledStore:
+    """A world as a store without categories, looked at on the day of its last memory.
+
+    A world says nothing about ages, so every memory counts as read on that day.
+    """
+    scope, name = Scope.of(user_id=world.name), f"{world.style}/{world.name}"
+    now = max((line.stated_at for line in world.lines), default=None)
+    blocks = defaultdict[int, tuple[list[str], list[str]]](lambda: ([], []))
+    memories = []
+    for number, line in enumerate(world.lines):
+        key, day = f"{number:04}", line.stated_at
+        memory = Memory(key, line.text, scope, created_at=day, updated_at=day, metadata=line.metadata)
+        memories.append(replace(memory, accessed_at=now))
+        if line.role != "~":
+            blocks[line.block][line.role == "!"].append(key)
+    groups = tuple(frozenset(same) for same, _ in blocks.values())
+    opposed = ((frozenset(same), frozenset([one])) for same, against in blocks.values() for one in against)
+    return LabelledStore(name, Inventory(name, tuple(memories)), now, Gold(groups, tuple(opposed)))
+
+
+def held_out(worlds: Iterable[World]) -> tuple[list[World], list[World]]:
+    """Worlds to train on, and one in `HELD` to calibrate on, drawn by name within each style."""
+    by_style: dict[str, list[World]] = defaultdict(list)
+    for world in worlds:
+        by_style[world.style].append(world)
+    train, held = list[World](), list[World]()
+    for _, members in sorted(by_style.items()):
+        members.sort(key=lambda one: (crc32(f"{one.style}/{one.name}".encode()), one.name))
+        for at, world in enumerate(members):
+            (train if at % HELD else held).append(world)
+    return train, held
+
+
+def held_stores(data: Path) -> dict[str, list[LabelledStore]]:
+    """The labelled stores under `STORES`, and by style the worlds that the network never saw."""
+    stores: dict[str, list[LabelledStore]] = defaultdict(list)
+    stores[STORES] = read_files(sorted((data / "stores").glob("*.json")))[1]
+    for world in held_out(read_worlds(data / "worlds"))[1]:
+        stores[world.style].append(world_store(world))
+    return dict(stores)
+
+
+def read_exchanges(folder: Path) -> list[ExchangeSet]:
+    """The sets of `x*.tsv` in a folder, in the order of files and lines; none where there is no file."""
+    files = sorted(folder.glob("x*.tsv"))
+    rows = [line.split("\t") for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+    return [((fact, one, two), other, label) for fact, one, two, other, label in rows]
+
+
+def held_exchanges(sets: Sequence[ExchangeSet]) -> tuple[list[ExchangeSet], list[ExchangeSet]]:
+    """Sets to train on, and one in `HELD` that no training sees."""
+    return [one for at, one in enumerate(sets) if at % HELD], list(sets[::HELD])
+
+
+def exchange_pairs(one: ExchangeSet) -> Iterator[LabelledPair]:
+    """The six pairs of a set: wordings of one fact, and each beside the same words bound otherwise."""
+    same, other, opposed = one
+    against = CONTRADICTION if opposed == "c" else DISTINCT
+    pairs = [(a, b, DUPLICATE) for a, b in combinations(same, 2)]
+    for a, b, relation in (*pairs, *((text, other, against) for text in same)):
+        yield LabelledPair(a, b, relation, "exchanges", kind="exchange", group=same[0])

@@ -11,11 +11,12 @@ import argparse
 import json
 import random
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from ...models.facts.calendar import MONTHS
 from ...models.same_statement import same_statement
 from ...models.text.vocabulary import common, is_word
 
@@ -23,37 +24,22 @@ Edit = Callable[[str, random.Random], str | None]
 Report = Mapping[str, tuple[int, int, tuple[tuple[str, str], ...]]]
 
 DATA = Path(__file__).parents[1] / "data"
+TABLE: dict[str, Any] = tomllib.loads((DATA / "edits.toml").read_text(encoding="utf-8"))
 ASKED = 0.98
 _KEYS = ("anchor", "base", "dup", "para", "distinct", "near")
 _LINE = re.compile(r"\s*[-=~!] (?:\[[^\]]*\] )?(?:\d{4}-\d\d-\d\d )?(?P<text>[^{]+)")
-_NUMBER_WORDS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_NAMES = ("Oslo", "Lisbon", "Anna", "Tomas", "Marta", "Postgres", "Jenkins", "Terraform", "Berlin", "Ines")
-_MONTHS = tuple(month.capitalize() for month in MONTHS)
-_CONTRACTED = {
-    r"\b(does|do|did|is|are|was|were|has|have|had|would|should|could) not\b": r"\1n't",
-    r"\bcannot\b": "can't",
-    r"\bwill not\b": "won't",
-    r"\b(I|We|They|You) (?:are)\b": r"\1're",
-    r"\b([Ii]t|[Hh]e|[Ss]he|[Tt]hat) is\b": r"\1's",
-}
-_UNITS = (
-    (r"(?<![\w.,-])(\d+) ?km\b(?!/)", lambda m: f"{int(m[1]) * 1000} m"),
-    (r"(?<![\w.,-])(\d+) ?kg\b", lambda m: f"{int(m[1]) * 1000} g"),
-    (r"(?<![\w.,-])(\d+)%", lambda m: f"{m[1]} percent"),
-    (r"(?<![\w.,-])(\d+) percent\b", lambda m: f"{m[1]}%"),
-    (r"(?<![\w.,-])([1-9]|1[0-2]) hours\b", lambda m: f"{int(m[1]) * 60} minutes"),
-    (r"(?<![\w.,-])([2-9]) weeks\b", lambda m: f"{int(m[1]) * 7} days"),
-    (r"(?<![\w.,-])(\d+) ?GB\b", lambda m: f"{int(m[1]) * 1000} MB"),
-    (r"(?<![\w.,-])(\d+) minutes\b", lambda m: f"{m[1]} min"),
-)
+_NUMBER_WORDS: list[str] = TABLE["words"]["numbers"]
+_NAMES: list[str] = TABLE["words"]["names"]
 
 
-def _first(pattern: str, by: str | Callable[[re.Match[str]], str]) -> Edit:
+def put_in(text: str, place: re.Match[str], new: str, part: int = 0) -> str:
+    """The text with something else in the place of a match, or of a part of it."""
+    return text[: place.start(part)] + new + text[place.end(part) :]
+
+
+def _first(find: str, by: str | Callable[[re.Match[str]], str]) -> Edit:
     """Replace the first match."""
-    found = re.compile(pattern)
+    found = re.compile(find)
 
     def edit(text: str, _: random.Random) -> str | None:
         edited = found.sub(by, text, count=1)
@@ -62,17 +48,29 @@ def _first(pattern: str, by: str | Callable[[re.Match[str]], str]) -> Edit:
     return edit
 
 
-def _either(*edits: Edit) -> Edit:
-    """The first of several edits that fits, in random order."""
+def _rule(row: Mapping[str, Any]) -> Edit:
+    """A row of the table."""
+    if "turn" in row:
+        names, by = row["turn"], row.get("by", 1)
+        find = rf"\b(?:{'|'.join(names)})" + row.get("after", r"\b")
+        return _first(find, lambda match: str(names[(names.index(match[0]) + by) % len(names)]))
+    if "{}" not in row["put"]:
+        return _first(row["find"], row["put"])
+    times, plus, put = row.get("times", 1), row.get("plus", 0), row["put"].format
+    return _first(row["find"], lambda match: str(put(int(match[match.lastindex or 0]) * times + plus)))
 
-    def edit(text: str, dice: random.Random) -> str | None:
-        for each in dice.sample(edits, len(edits)):
-            edited = each(text, dice)
-            if edited is not None:
-                return edited
-        return None
 
-    return edit
+def _edits(kind: str) -> dict[str, Edit]:
+    """The edits of a kind by name; of several rows the first that fits, in random order."""
+
+    def either(rules: Sequence[Edit]) -> Edit:
+        def edit(text: str, dice: random.Random) -> str | None:
+            edited = (rule(text, dice) for rule in dice.sample(rules, len(rules)))
+            return next((one for one in edited if one is not None), None)
+
+        return rules[0] if len(rules) == 1 else edit
+
+    return {name: either([*map(_rule, rows)] or [_WRITTEN[name]]) for name, rows in TABLE[kind].items()}
 
 
 def _typo(text: str, dice: random.Random) -> str | None:
@@ -90,12 +88,8 @@ def _typo(text: str, dice: random.Random) -> str | None:
         )
         slip = dice.choice(slips)
         if slip != word and not is_word(slip):
-            return text[: place.start()] + slip + text[place.end() :]
+            return put_in(text, place, slip)
     return None
-
-
-def _bullet(text: str, dice: random.Random) -> str:
-    return dice.choice(("- ", "* ", "• ", "  - ")) + text
 
 
 def _emoji(text: str, dice: random.Random) -> str:
@@ -158,9 +152,7 @@ def _frame(text: str, dice: random.Random) -> str | None:
 
 def _filler(text: str, dice: random.Random) -> str | None:
     found = re.search(r"(?<=\w )(?:is|are|has) (?!not|no |never|n't|been|to )(?=[a-z]{4})", text)
-    if not found:
-        return None
-    return f"{text[: found.end()]}{dice.choice(('currently', 'also', 'really'))} {text[found.end() :]}"
+    return found and put_in(text, found, f"{found[0]}{dice.choice(('currently', 'also', 'really'))} ")
 
 
 def _listed(text: str, _: random.Random) -> str | None:
@@ -170,10 +162,6 @@ def _listed(text: str, _: random.Random) -> str | None:
     if not found or not all(len(word) > 2 and not re.search(r"\d", word) for word in found.groups()):
         return None
     return f"{text[: found.start(1)]}{found[2]} and {found[1]}{text[found.end(2) :]}"
-
-
-def _doubled(text: str, _: random.Random) -> str | None:
-    return f"{text} {text}" if text.endswith((".", "!")) and "\n" not in text else f"{text}\n{text}"
 
 
 def _spaces(text: str, dice: random.Random) -> str | None:
@@ -191,57 +179,14 @@ def _number_word(text: str, dice: random.Random) -> str | None:
     return _first(rf"(?<=[a-z] ){numbers}(?= (?!{unfit})[a-z]{{4,}})", other)(text, dice)
 
 
-_KEPT_OF = (
-    "few|little|lot|bit|couple|most|more|only|one|other|same|less|half|third|quarter|tenth|metre|morning|afternoon|"
-    "evening|early|late|moment|minute|second|day|week|month|year|night|hour"
-)
-_NO_ROUGHLY = "".join(
-    f"(?<!{word} )" for word in ("about", "roughly", "than", "least", "most", "to", "every", "minus", "and")
-)
-_MEASURE = r"\d+(?: (?:minutes|hours|days|weeks|people|metres|euros)|%| ?(?:km|kg|mg|GB|ms)\b)"
-_TO_24 = r"(?<![\w:.,/-])(?<!to )([1-9]|1[01]) ?pm\b(?! ?[-–])(?<!-)"
-_MONTH = "|".join(_MONTHS)
-
-KEEPING: Mapping[str, Edit] = {
-    "article left out": _first(rf"(?<=[a-z] )(?<!half )(?:the|an|a) (?!{_KEPT_OF})(?=[a-z]{{3}})", ""),
-    "bullet": _bullet,
-    "emoji": _emoji,
-    "& for and": _first(r"(?<=\w) and (?!a half|a quarter)(?=\w)", " & "),
-    "typo": _typo,
-    "contraction": _either(*(_first(pattern, by) for pattern, by in _CONTRACTED.items())),
-    "small first letter": _small,
-    "small letters": _all_small,
-    "Unicode form": _compatible,
-    "quotes": _quotes,
-    "ticks": _ticked,
-    "emphasis": _emphasis,
-    "final mark": _closing,
-    "frame": _frame,
-    "filler": _filler,
-    "roughly": _first(rf"(?<=[a-z] ){_NO_ROUGHLY}(?={_MEASURE})", "about "),
-    "order of a list": _listed,
-    "unit": _either(*(_first(pattern, by) for pattern, by in _UNITS)),
-    "number in words": _number_word,
-    "said twice": _doubled,
-    "plural of a day": _first(rf"\b(on (?:{'|'.join(_DAYS)}))\b(?!s| \w+ \d|,? \d)", r"\1s"),
-    "white space": _spaces,
-    "dash": _first(r"(?<=\w)-(?=\w)", "–"),
-    "time of day": _first(_TO_24, lambda match: f"{int(match[1]) + 12}:00"),
-    "date": _first(rf"\b({_MONTH}) (\d\d?)\b(?!,? \d|[-–:.]\d|[a-z]| ?(?:-|–|and|to) )", r"\2 \1"),
-}
-
-
 def _names_in(text: str) -> list[re.Match[str]]:
     return [each for each in re.finditer(r"(?<=[a-z] )[A-Z][a-z]{2,}\b", text) if not common(each[0].lower())]
 
 
 def _other_name(text: str, dice: random.Random) -> str | None:
     found = _names_in(text)
-    if not found:
-        return None
-    place = dice.choice(found)
-    name = dice.choice([each for each in _NAMES if each not in text])
-    return text[: place.start()] + name + text[place.end() :]
+    place = dice.choice(found) if found else None
+    return place and put_in(text, place, dice.choice([each for each in _NAMES if each not in text]))
 
 
 def _exchanged_names(text: str, _: random.Random) -> str | None:
@@ -256,57 +201,17 @@ def _exchanged_names(text: str, _: random.Random) -> str | None:
     return text[: a.start()] + b[0] + between + a[0] + text[b.end() :]
 
 
-def _pair(one: str, other: str) -> Edit:
-    """One word instead of the other, whichever stands there."""
-    return _first(rf"\b(?:{one}|{other})\b", lambda match: other if match[0] == one else one)
-
-
-def _later(names: Sequence[str], by: int) -> Callable[[re.Match[str]], str]:
-    return lambda match: names[(names.index(match[0]) + by) % len(names)]
-
-
-_HELPER = r"\b(is|are|was|has|will|can|should|must) (?!not|no\b|never)"
-_SCALES = (
-    ("mg", "g"), ("km", "m"), ("GB", "MB"), ("hours", "minutes"), ("weeks", "days"), ("minutes", "seconds"),
-)  # fmt: skip
-
-CHANGING: Mapping[str, Edit] = {
-    "number": _first(r"(?<![\w.,:/-])\d+(?![\w.,:/-]|%)", lambda match: str(int(match[0]) + 1)),
-    "name": _other_name,
-    "negation": _either(_first(_HELPER, r"\1 not "), _first(r"^User (\w+)s\b", r"User does not \1")),
-    "version": _first(r"\bv?\d+\.\d+\b", lambda match: match[0] + "1"),
+_WRITTEN: Mapping[str, Edit] = {
+    "bullet": lambda text, dice: dice.choice(("- ", "* ", "• ", "  - ")) + text,
+    "said twice": lambda text, _: f"{text} {text}" if re.fullmatch(r".*[.!]", text) else f"{text}\n{text}",
+    "emoji": _emoji, "typo": _typo, "small first letter": _small, "small letters": _all_small,
+    "Unicode form": _compatible, "quotes": _quotes, "ticks": _ticked, "emphasis": _emphasis,
+    "final mark": _closing, "frame": _frame, "filler": _filler, "order of a list": _listed,
+    "number in words": _number_word, "white space": _spaces, "name": _other_name,
     "exchanged names": _exchanged_names,
-    "weekday": _first(rf"\b(?:{'|'.join(_DAYS)})", _later(_DAYS, 2)),
-    "scale of a unit": _either(*(_first(rf"(?<=\d)( ?){one}\b", rf"\1{other}") for one, other in _SCALES)),
-    "always, never": _pair("always", "never"),
-    "before, after": _pair("before", "after"),
-    "stage": _either(
-        _first(r"^User (?=[a-z]+s\b)", "User no longer "),
-        _first(r"\bis (?=[a-z]{4})", "was "),
-        _first(r"\b(?:is|are) (?=[a-z]{4})", "may be "),
-        _first(r"^(?:The user|User) (\w+)s ", r"User wants to \1 "),
-    ),
-    "quantity": _either(
-        _first(r"^(?=[A-Z][a-z]+s are\b)", "Some "),
-        _pair("all", "some"),
-        _first(r"\bevery ", "nearly every "),
-        _first(r"\b(eats|likes|uses) (?=[a-z]{4})", r"\1 only "),
-    ),
-    "morning, evening": _either(_pair("morning", "evening"), _first(r"(?<=\d)( ?)am\b", r"\1pm")),
-    "month": _first(rf"\b(?:{_MONTH})\b(?= \d| of)", _later(_MONTHS, 3)),
-}
-
-FRAMED: Sequence[tuple[str, str, str]] = (
-    ("version of a tool", "It runs v1.8.", "It runs v1.9."),
-    ("case of a flag", "Call it with -t.", "Call it with -T."),
-    ("from and to", "The move is from Oslo to Bergen.", "The move is from Bergen to Oslo."),
-    ("roles", "Anna reports to Ben.", "Ben reports to Anna."),
-    ("can, cant", "They can come.", "They cant come."),
-    ("one letter of a name", "Ask Jan.", "Ask Jon."),
-    ("form, from", "Look at the form.", "Look at the from."),
-    ("case of code", "Call `getUser`.", "Call `getuser`."),
-)
-"""Two sentences to put behind a text, in which one letter or place is the fact."""
+}  # fmt: skip
+KEEPING: Mapping[str, Edit] = _edits("keeping")
+CHANGING: Mapping[str, Edit] = _edits("changing")
 
 
 def texts_of(paths: Iterable[Path]) -> list[str]:
@@ -331,9 +236,8 @@ def measured(
     """For each edit: how many texts it fits, how many of them stay the same statement, and the odd ones."""
     report: dict[str, tuple[int, int, tuple[tuple[str, str], ...]]] = {}
     for name in edits if names is None else names:
-        edit = edits[name]
         dice = random.Random(f"{seed} {name}")  # noqa: S311  (which letter is exchanged is no secret)
-        drawn = ((text, edit(text, dice)) for text in texts)
+        drawn = ((text, edits[name](text, dice)) for text in texts)
         pairs = [(text, edited) for text, edited in drawn if edited is not None and edited != text]
         same = [same_statement(a, b) for a, b in pairs]
         odd = tuple(pair for pair, stays in zip(pairs, same, strict=True) if stays != (edits is KEEPING))

@@ -30,7 +30,7 @@ DECISIONS = (*LABELS, Label.UNSURE)
 RESAMPLES = 1_000
 SEED = 20_261_121
 BINS = 10
-_CELLS = len(LABELS) * len(DECISIONS)
+_CELLS = len(LABELS) ** 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,37 +75,33 @@ def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RES
         threshold: Probability from which the scorer merges by itself, for the record.
         resamples: Bootstrap samples behind the 95% intervals; whole groups are drawn, always the same.
     """
+    gold, weight, auto = decisions.gold, decisions.weight, decisions.auto
+    probabilities, same = decisions.probabilities, gold == 0
     sums, best_sums = group_sums(decisions), group_sums(replace(decisions, decided=decisions.best))
-    total = sums.sum(axis=0, keepdims=True)
-    right, wrong, duplicates, others = total[0, _CELLS:]
-    shares = decided_shares(total)
+    shares = decided_shares(sums.sum(axis=0))
     groups = len(sums)
     drawn = np.random.default_rng(SEED).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
-    drawn_shares = {"macro_f1": macro_f1(drawn @ best_sums), **decided_shares(drawn @ sums)}
-    probabilities, gold, weight = decisions.probabilities, decisions.gold, decisions.weight
+    intervals = {"macro_f1": macro_f1(drawn @ best_sums), **decided_shares(drawn @ sums)}
     return {
         "pairs": len(decisions),
         "weight": count(weight.sum()),
         **_label_part(decisions, decisions.best),
         "decided": _label_part(decisions, decisions.decided),
-        "unsure": count(_table(total)[0, :, -1].sum()),
+        "unsure": count(weight[decisions.decided == len(LABELS)].sum()),
         "auto": {
             "threshold": threshold,
-            "precision": float(shares["auto_precision"][0]),
-            "recall": float(shares["auto_recall"][0]),
-            "merges": count(right + wrong),
-            "false_merges": count(wrong),
-            "duplicates": count(duplicates),
-            "non_duplicates": count(others),
+            "precision": float(shares["auto_precision"]),
+            "recall": float(shares["auto_recall"]),
+            "merges": count(weight[auto].sum()),
+            "false_merges": count(weight[auto & ~same].sum()),
+            "duplicates": count(weight[same].sum()),
+            "non_duplicates": count(weight[~same].sum()),
         },
         "ece": {
             "label": calibration_error(probabilities.max(axis=1), decisions.best == gold, weight),
-            "duplicate": calibration_error(probabilities[:, 0], gold == 0, weight),
+            "duplicate": calibration_error(probabilities[:, 0], same, weight),
         },
-        "intervals": {
-            name: [float(edge) for edge in np.percentile(values, [2.5, 97.5])]
-            for name, values in drawn_shares.items()
-        },
+        "intervals": {name: np.percentile(of, [2.5, 97.5]).tolist() for name, of in intervals.items()},
     }
 
 
@@ -132,33 +128,19 @@ def _label_part(decisions: Decisions, decided: NDArray[np.int64]) -> Figures:
     }
 
 
-def _table(sums: Floats) -> Floats:
-    return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LABELS), len(DECISIONS))
-
-
-def _three_way(sums: Floats) -> Floats:
-    """Confusion [..., 3, 3] with unsure taken as distinct."""
-    folded = _table(sums)[..., : len(LABELS)].copy()
-    folded[..., -1] += _table(sums)[..., -1]
-    return folded
-
-
 def count(value: float) -> int | float:
     """A sum of weights as a whole number where it is one."""
     return int(value) if float(value).is_integer() else float(value)
 
 
 def group_sums(decisions: Decisions) -> Floats:
-    """Weights by group, float64 [g, 16].
-
-    Columns: twelve cells of the confusion table, right and wrong automatic merges, duplicates, other pairs.
-    """
-    columns = np.zeros((len(decisions), _CELLS + 4))
-    same = decisions.gold == 0
-    columns[np.arange(len(decisions)), decisions.gold * len(DECISIONS) + decisions.decided] = 1
-    columns[:, _CELLS:] = np.stack([decisions.auto & same, decisions.auto & ~same, same, ~same], axis=1)
-    _, group = np.unique(decisions.group, return_inverse=True)
-    sums = np.zeros((int(np.max(group, initial=-1)) + 1, columns.shape[1]))
+    """Weights by group, float64 [g, 12]: confusion [3, 3], automatic merges, right ones, duplicates."""
+    columns = np.zeros((len(decisions), _CELLS + 3))
+    same, decided = decisions.gold == 0, np.minimum(decisions.decided, len(LABELS) - 1)
+    columns[np.arange(len(decisions)), decisions.gold * len(LABELS) + decided] = 1
+    columns[:, _CELLS:] = np.stack([decisions.auto, decisions.auto & same, same], axis=1)
+    names, group = np.unique(decisions.group, return_inverse=True)
+    sums = np.zeros((len(names), columns.shape[1]))
     np.add.at(sums, group, columns * decisions.weight[:, None])
     return sums
 
@@ -168,9 +150,13 @@ def _share(right: Floats, total: Floats, *, of_none: float) -> Floats:
     return share
 
 
+def _confusion(sums: Floats) -> Floats:
+    return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LABELS), len(LABELS))
+
+
 def macro_f1(sums: Floats) -> Floats:
     """Mean F1 of the three labels for each row of sums; a label neither there nor decided counts 0."""
-    table = _three_way(sums)
+    table = _confusion(sums)
     right = np.diagonal(table, axis1=-2, axis2=-1)
     scores: Floats = _share(2 * right, table.sum(axis=-1) + table.sum(axis=-2), of_none=0.0).mean(axis=-1)
     return scores
@@ -181,11 +167,10 @@ def decided_shares(sums: Floats) -> dict[str, Floats]:
 
     Precision is 1 where nothing is decided.
     """
-    right, wrong, duplicates = sums[..., _CELLS], sums[..., _CELLS + 1], sums[..., _CELLS + 2]
-    table = _three_way(sums)
+    table, (merged, right, duplicates) = _confusion(sums), np.moveaxis(sums[..., _CELLS:], -1, 0)
     found = table[..., 1, 1]
     return {
-        "auto_precision": _share(right, right + wrong, of_none=1.0),
+        "auto_precision": _share(right, merged, of_none=1.0),
         "auto_recall": _share(right, duplicates, of_none=0.0),
         "contradiction_precision": _share(found, table[..., :, 1].sum(axis=-1), of_none=1.0),
         "contradiction_recall": _share(found, table[..., 1, :].sum(axis=-1), of_none=0.0),
@@ -279,14 +264,14 @@ class Gold:
         """Whether all these memories state one fact."""
         return any(ids <= group for group in self.groups)
 
-    def opposed(self, conflict: Resolve) -> list[int]:
+    def opposed(self, conflict: Resolve) -> set[int]:
         """Contradictions of which ids stand on the two sides of a conflict."""
         first, second = frozenset(conflict.a), frozenset(conflict.b)
-        return [
+        return {
             number
             for number, (a, b) in enumerate(self.contradictions)
             if (a & first and b & second) or (b & first and a & second)
-        ]
+        }
 
 
 def store_figures(plan: Plan, gold: Gold) -> Figures:
@@ -299,13 +284,12 @@ def store_figures(plan: Plan, gold: Gold) -> Figures:
     asked = [doubt for doubt in plan.unsure if isinstance(doubt, Resolve)]
     extras = sum(len(group) - 1 for group in gold.groups)
     gone = sum(_extras_removed(group, plan.merges, removed - lost) for group in gold.groups)
-    found = {number for conflict in plan.conflicts for number in gold.opposed(conflict)}
-    right = sum(bool(gold.opposed(conflict)) for conflict in plan.conflicts)
-    reported, opposed = len(plan.conflicts), len(gold.contradictions)
+    opposed = [gold.opposed(conflict) for conflict in plan.conflicts]
+    found, right = len(set().union(*opposed)), sum(map(bool, opposed))
     return {
         "actions": len(plan.actions),
         "merges": len(plan.merges),
-        "conflicts": reported,
+        "conflicts": len(opposed),
         "prunes": len(plan.prunes),
         "duplicates": {
             "gold": extras,
@@ -316,12 +300,12 @@ def store_figures(plan: Plan, gold: Gold) -> Figures:
         "wrongly_removed": sorted(lost | (removed & gold.keep)),
         "kept_violated": sorted(removed & gold.keep),
         "contradictions": {
-            "gold": opposed,
-            "found": len(found),
-            "share": len(found) / opposed if opposed else None,
-            "reported": reported,
+            "gold": len(gold.contradictions),
+            "found": found,
+            "share": found / len(gold.contradictions) if gold.contradictions else None,
+            "reported": len(opposed),
             "right": right,
-            "precision": right / reported if reported else None,
+            "precision": right / len(opposed) if opposed else None,
         },
         "pruned": {
             "gold": len(gold.prune),

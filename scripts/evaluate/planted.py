@@ -10,7 +10,6 @@ is acted on, asked about, asked as the other kind, or missed. What it says about
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import random
 import re
@@ -27,7 +26,9 @@ from typing import Any, NamedTuple
 from mem0_dream.pipeline.actions import Merge, Resolve, TextChange
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.scripts.evaluate.tables import markdown
 from mem0_dream.settings import Settings
 
 TABLE = Path(__file__).parents[1] / "data" / "planted.tsv"
@@ -59,32 +60,25 @@ class Pair(NamedTuple):
 
 def read_table(path: Path = TABLE) -> list[Pair]:
     """All pairs of the table."""
-    with path.open(encoding="utf-8") as lines:
-        return [
-            Pair(kind, form, (a, b))
-            for kind, form, a, b in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        ]
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return [Pair(kind, form, (a, b)) for kind, form, a, b in rows]
 
 
 def plant_markdown(root: Path, pairs: Sequence[Pair], draw: random.Random) -> list[Pair]:
     """Write the pairs into the files of memory directories: bullets or sentences, by turns."""
-    files = sorted(path for path in root.rglob("*.md") if path.name not in ("MEMORY.md", "README.md"))
-    if not files:
-        files = sorted(root.rglob("*.md"))
-    types: dict[str, list[Path]] = defaultdict(list)
+    every = sorted(root.rglob("*.md"))
+    files = [path for path in every if path.name not in ("MEMORY.md", "README.md")] or every
+    kinds = {}
     for path in files:
         found = _TYPE.search(path.read_text(encoding="utf-8", errors="replace")[:600])
-        types[found[1] if found else ""].append(path)
+        kinds[path] = found[1] if found else ""
     planted = []
     for number, pair in enumerate(pairs):
         place = ("same heading", "other heading", "other file", "other type")[number % 4]
         first = second = draw.choice(files)
-        kind = next(name for name, members in types.items() if first in members)
         if place in ("other file", "other type"):
             same = place == "other file"
-            others = [
-                path for name in types if (name == kind) == same for path in types[name] if path != first
-            ]
+            others = [path for path in files if (kinds[path] == kinds[first]) == same and path != first]
             second = draw.choice(others) if others else first.with_name(f"planted_{number}.md")
             if not others:
                 second.write_text("---\nname: planted\ntype: reference\n---\n\n## Notes\n", encoding="utf-8")
@@ -101,25 +95,30 @@ def _put(
 ) -> str:
     """Put a text under a heading of a file, a new one where there is no other; say which."""
     said = path.read_bytes().decode("utf-8", "replace")
-    headings = [match for match in _HEADING.finditer(said) if match[0] != but]
-    if beside is not None:
-        headings = [match for match in _HEADING.finditer(said) if match[0] == beside]
+    every = _HEADING.finditer(said)
+    headings = [match for match in every if (match[0] == beside if beside else match[0] != but)]
     if headings:
         chosen = draw.choice(headings)
-        new = f"{said[: chosen.end()]}\n\n{bullet}{text}\n\n{said[chosen.end() :].lstrip()}"
         name = chosen[0]
+        new = f"{said[: chosen.end()]}\n\n{bullet}{text}\n\n{said[chosen.end() :].lstrip()}"
     else:
-        name = draw.choice(
-            [each for each in ("## Later findings", "## Agreed", "## Practice") if each != but]
-        )
+        name = draw.choice([one for one in ("## Later findings", "## Agreed", "## Practice") if one != but])
         new = f"{said.rstrip()}\n\n{name}\n\n{bullet}{text}\n"
     path.write_text(new, encoding="utf-8")
     return name
 
 
+def _read_graph(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _write_graph(file: Path, lines: Sequence[dict[str, Any]]) -> None:
+    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+
+
 def plant_graph(file: Path, pairs: Sequence[Pair], draw: random.Random) -> list[Pair]:
     """Write the pairs into the observations of entities."""
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    lines = _read_graph(file)
     entities = [line for line in lines if line.get("type") == "entity"]
     # An entity that stands there twice says nothing that would be against its second self.
     entities = [entity for entity in entities if not twice_there(entity, entities)] or entities
@@ -135,7 +134,7 @@ def plant_graph(file: Path, pairs: Sequence[Pair], draw: random.Random) -> list[
             place_at = draw.randrange(len(entity["observations"]) + 1)
             entity["observations"].insert(place_at, text)
         planted.append(pair._replace(place=place))
-    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    _write_graph(file, lines)
     return planted
 
 
@@ -151,12 +150,11 @@ def twice_there(entity: dict[str, Any], entities: Sequence[dict[str, Any]]) -> b
 
 def plant_entities(file: Path, draw: random.Random) -> list[Pair]:
     """Write entities a second time: another name, most of what they say, and something of their own."""
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    lines = _read_graph(file)
     entities = [line for line in lines if line.get("type") == "entity" and len(line["observations"]) > 2]
+    drawn = draw.sample(entities, min(len(_NAMES), (len(entities) + 1) // 2))
     planted = []
-    for form, entity in zip(
-        _NAMES, draw.sample(entities, min(len(_NAMES), (len(entities) + 1) // 2)), strict=False
-    ):
+    for form, entity in zip(_NAMES, drawn, strict=False):
         name, said = _NAMES[form](entity["name"]), entity["observations"]
         kind = "session" if form.endswith("type") else entity["entityType"]
         if any(line.get("name") == name for line in lines):
@@ -164,31 +162,8 @@ def plant_entities(file: Path, draw: random.Random) -> list[Pair]:
         held = [*said[: -(-4 * len(said) // 5)], "Reviewed together with the team in spring"]
         lines.append({"type": "entity", "name": name, "entityType": kind, "observations": held})
         planted.append(Pair("entity", form, (entity["name"], name)))
-    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    _write_graph(file, lines)
     return planted
-
-
-def look_at_markdown(root: Path, state: Path, settings: Settings) -> Plan:
-    """The plan of a pass that a person looks at."""
-    from mem0_dream.pipeline.kinds.markdown import MarkdownKind
-    from mem0_dream.pipeline.stores.markdown.directories import discover
-    from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
-
-    found = discover(root, home=state) or discover(root, [root])
-    store = MarkdownStore(found, root=root, state=state)
-    with Session(store, settings=settings, state_dir=state, kind=MarkdownKind(store)) as session:
-        return session.propose(ScopeFilter(), now=NOW)
-
-
-def look_at_graph(file: Path, state: Path, settings: Settings) -> Plan:
-    """The same of a graph."""
-    from mem0_dream.pipeline.kinds.graph import GraphKind
-    from mem0_dream.pipeline.stores.graph.media import FileMedium
-    from mem0_dream.pipeline.stores.graph.store import GraphStore
-
-    store = GraphStore(FileMedium(file), state=state, core=None)
-    with Session(store, settings=settings, state_dir=state, kind=GraphKind(store)) as session:
-        return session.propose(ScopeFilter(), now=NOW)
 
 
 def outcome(plan: Plan, pair: Pair) -> str:
@@ -222,40 +197,39 @@ def _about(action: Merge | Resolve, pair: Pair) -> bool:
 
 def measured(source: Path, *, seed: int, settings: Settings) -> tuple[Plan, list[Pair], float]:
     """The plan on a copy, what was planted in it, and the processor seconds that it took."""
-    graph = source.is_file()
-    plant: Callable[[Path, Sequence[Pair], random.Random], list[Pair]]
-    plant, look = (plant_graph, look_at_graph) if graph else (plant_markdown, look_at_markdown)
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "copy", source.name or "root")
+        name = "memory.jsonl" if source.is_file() else source.name or "root"
+        place, state = Path(folder, "copy", name), Path(folder, "state")
         place.parent.mkdir()
-        if graph:
-            shutil.copy2(source, place)
-        else:
-            shutil.copytree(source, place, ignore=shutil.ignore_patterns(".git"))
+        state.mkdir()
         draw = random.Random(seed)  # noqa: S311  (the same plants for the same seed)
         pairs = read_table()
         draw.shuffle(pairs)
-        copied = plant_entities(place, draw) if graph else []
-        planted = [*plant(place, pairs, draw), *copied]
+        if source.is_file():
+            shutil.copy2(source, place)
+            copied = plant_entities(place, draw)
+            planted = [*plant_graph(place, pairs, draw), *copied]
+        else:
+            shutil.copytree(source, place, ignore=shutil.ignore_patterns(".git"))
+            planted = plant_markdown(place, pairs, draw)
         began = time.process_time()
-        state = Path(folder, "state")
-        state.mkdir()
-        plan = look(place, state, settings)
+        store = open_store(place, state_dir=state)
+        with Session(store, settings=settings, state_dir=state) as session:
+            plan = session.propose(ScopeFilter(), now=NOW)
         return plan, planted, time.process_time() - began
 
 
-def table(planted: Sequence[Pair], outcomes: Sequence[str]) -> list[str]:
+def table(planted: Sequence[Pair], outcomes: Sequence[str]) -> str:
     """Counts of outcomes, over all, for each form and for each place."""
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for pair, came in zip(planted, outcomes, strict=True):
         for row in dict.fromkeys(("", pair.form, pair.place)):
             counts[pair.kind, row][came] += 1
-    lines = [f"{'':32}" + "".join(f"{name:>14}" for name in OUTCOMES) + f"{'found':>8}"]
+    rows: list[Sequence[object]] = [("", *OUTCOMES, "found")]
     for (kind, row), count in sorted(counts.items()):
         found = (count["acted"] + count["asked"]) / count.total()
-        cells = "".join(f"{count[name]:14}" for name in OUTCOMES)
-        lines.append(f"{f'{kind} {row}':32}{cells}{found:8.0%}")
-    return lines
+        rows.append((f"{kind} {row}", *(count[name] for name in OUTCOMES), f"{found:.0%}"))
+    return markdown(rows)
 
 
 def main() -> int:
@@ -266,19 +240,17 @@ def main() -> int:
     parser.add_argument("source", type=Path, help="a project, a folder of memories, or the file of a graph")
     parser.add_argument("--seed", type=int, default=0, help="other places for the same pairs")
     parser.add_argument("--show", action="store_true", help="print each pair that was missed")
-    parser.add_argument("--scorer", help="another scorer than the default one")
+    parser.add_argument("--scorer", default="bundled", help="another scorer than the default one")
     given = parser.parse_args()
-    settings = Settings(**({"scorer": given.scorer} if given.scorer else {}))
-    plan, planted, seconds = measured(given.source, seed=given.seed, settings=settings)
+    plan, planted, seconds = measured(given.source, seed=given.seed, settings=Settings(scorer=given.scorer))
     outcomes = [outcome(plan, pair) for pair in planted]
-    print("\n".join(table(planted, outcomes)))
+    print(table(planted, outcomes))
     asked = [item for item in (*plan.actions, *plan.unsure) if isinstance(item, Merge | Resolve)]
     rest = sum(not any(_about(item, pair) for pair in planted) for item in asked)
     print(f"{rest} other merges, conflicts and questions; {seconds:.1f} processor s")
-    if given.show:
-        for pair, came in zip(planted, outcomes, strict=True):
-            if came in OUTCOMES[2:]:
-                print(f"{came}: {pair.kind}, {pair.form}, {pair.place}: {' / '.join(pair.texts)}")
+    for pair, came in zip(planted, outcomes, strict=True) if given.show else ():
+        if came in OUTCOMES[2:]:
+            print(f"{came}: {pair.kind}, {pair.form}, {pair.place}: {' / '.join(pair.texts)}")
     return 0
 
 

@@ -35,14 +35,21 @@ def write(
     weight = "" if whole == len(decisions) else f", weighted to {whole:.0f}"
     title = f"{scorer} on {name}, n = {len(decisions)}{weight}"
     stem = re.sub(r"[^\w.-]+", "-", f"{scorer}-{name}")
-    files = [folder / f"{stem}-precision-recall.png", folder / f"{stem}-reliability.png"]
-    figures = [_precision_recall(decisions, title, thresholds), _reliability(decisions, title)]
-    for file, figure in zip(files, figures, strict=True):
-        figure.savefig(file, dpi=150)
+    drawn = {
+        "precision-recall": _precision_recall(decisions, thresholds),
+        "reliability": _reliability(decisions),
+    }
+    files = []
+    for kind, (figure, axes) in drawn.items():
+        axes.set(title=title, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))  # room for points at 0 and 1
+        axes.grid(visible=True, linewidth=0.4, alpha=0.5)
+        figure.legend(loc="outside lower center", fontsize="small", frameon=False)
+        files.append(folder / f"{stem}-{kind}.png")
+        figure.savefig(files[-1], dpi=150)
     return files
 
 
-def _precision_recall(decisions: Decisions, title: str, thresholds: Thresholds) -> Any:  # noqa: ANN401
+def _precision_recall(decisions: Decisions, thresholds: Thresholds) -> tuple[Any, Any]:
     """A curve for each label, its threshold alone (hollow), and what comes of it after all rules (filled)."""
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
@@ -68,11 +75,11 @@ def _precision_recall(decisions: Decisions, title: str, thresholds: Thresholds) 
             label = f"{name}, {said}: precision {precision:.3f}, recall {recall:.3f}"
             style = {"marker": marker, "markerfacecolor": fill, "markeredgecolor": colour}
             axes.plot(recall, precision, linestyle="none", clip_on=False, label=label, **style)
-    axes.set(xlabel="Recall", ylabel="Precision", title=title)
-    return _finished(figure, axes)
+    axes.set(xlabel="Recall", ylabel="Precision")
+    return figure, axes
 
 
-def _reliability(decisions: Decisions, title: str) -> Any:  # noqa: ANN401
+def _reliability(decisions: Decisions) -> tuple[Any, Any]:
     probabilities, gold, weight = decisions.probabilities, decisions.gold, decisions.weight
     series = (
         ("probability of duplicate", probabilities[:, 0], gold == 0),
@@ -87,17 +94,9 @@ def _reliability(decisions: Decisions, title: str) -> Any:  # noqa: ANN401
         above.plot(bins.stated, bins.true, marker="os"[number], markersize=5, label=label, **style)
         middle = (np.minimum(np.floor(bins.stated * BINS), BINS - 1) + 0.5) / BINS
         below.bar(middle + (number - 0.5) * 0.04, bins.share, width=0.04, **style)
-    above.set(ylabel="True share", title=title)
+    above.set(ylabel="True share")
     below.set(xlabel="Stated probability", ylabel="Share of pairs")
-    return _finished(figure, above)
-
-
-def _finished(figure: Any, axes: Any) -> Any:  # noqa: ANN401
-    """The unit square with room for points at 0 and 1, a grid, and the legend below."""
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    axes.grid(visible=True, linewidth=0.4, alpha=0.5)
-    figure.legend(loc="outside lower center", fontsize="small", frameon=False)
-    return figure
+    return figure, above
 
 
 def new_figure(inches: tuple[float, float] = (6.4, 5.6)) -> Any:  # noqa: ANN401  (a lazily imported package)

@@ -2,7 +2,7 @@
 
 Pairs (.jsonl), stores (.json) and worlds (.txt, many small stores) go through the very code that ships: the
 same guards, thresholds, candidates and planner. Only `semhash`, which is not ours, judges as it does by
-itself. The figures themselves are in `metrics`.
+itself. Each pair counts by its field `weight`. The figures themselves are in `metrics`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,7 @@ from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.records import Candidate, Memory, Scope, Verdict
 from mem0_dream.scripts.evaluate import plots
-from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, moment, read_files
+from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, read_files
 from mem0_dream.scripts.evaluate.metrics import (
     DECISIONS,
     LABELS,
@@ -39,7 +39,8 @@ from mem0_dream.scripts.evaluate.metrics import (
     pair_figures,
     store_figures,
 )
-from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH, RememberingEncoder, SemHashScorer, judge_alone
+from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH, SemHashScorer, judge_alone
+from mem0_dream.scripts.evaluate.tables import outline
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from numpy.typing import NDArray
@@ -88,19 +89,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scorer", default="bundled", help=", ".join((*CHOICES, SEMHASH)))
     parser.add_argument("--encoder", help="another sentence-transformers model, folder or hub name")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--weighted", action="store_true", help="count each pair by its field `weight`")
-    either_way = argparse.BooleanOptionalAction
-    parser.add_argument("--by-kind", action=either_way, default=True, help="figures for each kind of pair")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="write PNG curves of each pairs file")
-    parser.add_argument("--now", type=moment, help="reckon ages from this date, not from the store's own")
     options = parser.parse_args(arguments)
     try:
         report = evaluate(options)
     except DreamError as error:
         print(f"evaluate: {error}", file=sys.stderr)
         return error.exit_code
-    print(json.dumps(_rounded(report), indent=2) if options.json else render(report))
+    if options.json:
+        print(json.dumps(_rounded(report), indent=2))
+    else:
+        brief = {name: _brief(part) for name, part in report.pop("sets", {}).items()}
+        print(*outline(report | {"sets": brief}), sep="\n")
     return 0
+
+
+def _brief(figures: Figures) -> Figures:
+    """A row for one of several sets; everything else about it is in the JSON output."""
+    auto, conflict = figures["auto"], figures["decided"]["labels"]["contradiction"]
+    names = ("precision", "recall", "false_merges")
+    return {
+        **{name: figures[name] for name in ("pairs", "macro_f1")},
+        **{f"auto {name}": auto[name] for name in names},
+        **{f"conflict {name}": conflict[name] for name in names[:2]},
+        "ece": figures["ece"]["label"],
+    }
 
 
 def evaluate(options: argparse.Namespace) -> Figures:
@@ -112,20 +125,15 @@ def evaluate(options: argparse.Namespace) -> Figures:
     if stores and models.alone:
         raise UsageError(f"{models.spec} judges pairs only; leave out {stores[0].name}.")
     report: Figures = {"scorer": models.spec, "model": models.scorer.name, "encoder": models.encoder.name}
-    report |= {"pairs": len(pairs), "weighted": options.weighted, "macro_f1": None, "labels": {}, "auto": {}}
+    report |= {"pairs": len(pairs), "macro_f1": None, "labels": {}, "auto": {}}
     if pairs:
-        measured = measure(pairs, models, weighted=options.weighted)
-        report |= pairs_report(measured, models, by_kind=options.by_kind)
-        if options.plots:
-            report["plots"] = [
-                str(path)
-                for name, rows in measured.rows(lambda pair: pair.source).items()
-                for path in plots.write(
-                    options.plots, measured.decisions.where(rows), scorer=models.spec, name=name,
-                    thresholds=models.limits,
-                )
-            ]  # fmt: skip
-    report["stores"] = {store.name: evaluate_store(store, models, now=options.now) for store in stores}
+        measured = measure(pairs, models)
+        report |= pairs_report(measured, models)
+        for name, rows in measured.rows(lambda pair: pair.source).items() if options.plots else ():
+            of, limits = measured.decisions.where(rows), models.limits
+            files = plots.write(options.plots, of, scorer=models.spec, name=name, thresholds=limits)
+            report["plots"] = [*report.get("plots", ()), *map(str, files)]
+    report["stores"] = {store.name: evaluate_store(store, models) for store in stores}
     return report
 
 
@@ -137,13 +145,12 @@ def load_models(spec: str, encoder: str | None = None) -> Models:
         MissingExtraError: If it needs a package that is not installed.
     """
     model = load_encoder(encoder, scorer=spec)
-    if spec == SEMHASH:
-        remembering = RememberingEncoder(model)
-        return Models(spec, SemHashScorer(remembering), remembering, Settings(scorer=spec), alone=True)
-    return Models(spec, load_scorer(spec), model, Settings(scorer=spec))
+    alone = spec == SEMHASH
+    scorer = SemHashScorer(model) if alone else load_scorer(spec)
+    return Models(spec, scorer, model, Settings(scorer=spec), alone)
 
 
-def measure(pairs: Sequence[LabelledPair], models: Models, *, weighted: bool) -> Measured:
+def measure(pairs: Sequence[LabelledPair], models: Models) -> Measured:
     """Judge labelled pairs as the program judges candidates."""
     texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
     vector = dict(zip(texts, models.encoder.encode(texts), strict=True))
@@ -166,13 +173,13 @@ def measure(pairs: Sequence[LabelledPair], models: Models, *, weighted: bool) ->
         decided=np.array([DECISIONS.index(verdict.label) for verdict in verdicts]),
         auto=np.array([verdict.auto for verdict in verdicts]),
         probabilities=np.array([verdict.probabilities for verdict in verdicts], dtype=np.float64),
-        weight=np.array([pair.weight if weighted else 1.0 for pair in pairs]),
+        weight=np.array([pair.weight for pair in pairs]),
         group=np.unique([f"{pair.source}/{pair.group}" for pair in pairs], return_inverse=True)[1],
     )
     return Measured(tuple(pairs), tuple(candidates), verdicts, decisions, seconds)
 
 
-def pairs_report(measured: Measured, models: Models, *, by_kind: bool) -> Figures:
+def pairs_report(measured: Measured, models: Models) -> Figures:
     """All figures of labelled pairs; sets are files, and styles in a file, where there are several."""
     decisions, threshold, floor = measured.decisions, models.limits.auto, models.settings.floor
     figures = pair_figures(decisions, threshold=threshold)
@@ -182,43 +189,39 @@ def pairs_report(measured: Measured, models: Models, *, by_kind: bool) -> Figure
     figures["candidates"] = {"floor": floor}
     for row, label in enumerate(LABELS[:2]):
         rows = decisions.gold == row
-        share = np.average(near[rows], weights=decisions.weight[rows]) if rows.any() else None
-        figures["candidates"][label.value] = None if share is None else float(share)
+        share = float(np.average(near[rows], weights=decisions.weight[rows])) if rows.any() else None
+        figures["candidates"][label.value] = share
     rate = len(decisions) / measured.seconds
     figures["latency"] = {"seconds": measured.seconds, "pairs_per_second": rate}
-    figures["sets"] = {}
+    sets: dict[str, NDArray[np.bool_]] = {}
     sources, styles = measured.rows(lambda pair: pair.source), measured.rows(lambda pair: pair.style)
     for source, of_source in sources.items():
         inside = {f"{source}/{style}": of_source & rows for style, rows in styles.items()}
         inside = {name: rows for name, rows in inside.items() if rows.any()}
-        sets = ({source: of_source} if len(sources) > 1 else {}) | (inside if len(inside) > 1 else {})
-        for name, rows in sets.items():
-            figures["sets"][name] = pair_figures(decisions.where(rows), threshold=threshold)
-    if by_kind:
-        figures["kinds"] = kind_figures(decisions, [pair.kind for pair in measured.pairs])
-    return figures
+        sets |= ({source: of_source} if len(sources) > 1 else {}) | (inside if len(inside) > 1 else {})
+    of_sets = {name: pair_figures(decisions.where(rows), threshold=threshold) for name, rows in sets.items()}
+    kinds = kind_figures(decisions, [pair.kind for pair in measured.pairs])
+    return figures | {"sets": of_sets, "kinds": kinds}
 
 
-def evaluate_store(store: LabelledStore, models: Models, *, now: datetime | None) -> Figures:
+def evaluate_store(store: LabelledStore, models: Models) -> Figures:
     """All figures of one labelled store, from the plan that the program would make."""
     start = time.perf_counter()
     plan = build_plan(
         store.inventory, store=InMemoryStore(), encoder=models.encoder, scorer=models.scorer,
-        settings=models.settings, now=now or store.now or datetime.now(UTC),
+        settings=models.settings, now=store.now or datetime.now(UTC),
     )  # fmt: skip
     seconds = time.perf_counter() - start
     figures = {"memories": len(store.inventory.memories), **store_figures(plan, store.gold)}
-    figures["candidates"] = _candidate_recall(store, models)
-    figures["latency"] = {"seconds": seconds}
-    return figures
+    return figures | {"candidates": _candidate_recall(store, models), "latency": {"seconds": seconds}}
 
 
 def _candidate_recall(store: LabelledStore, models: Models) -> Figures:
     """Share of gold pairs that become candidates; a copy is reached through the one that stands for it."""
     living = [memory for memory in store.inventory.memories if not memory.pinned]
     vectors = models.encoder.encode([memory.text for memory in living])
-    limits = {"floor": models.settings.floor, "neighbours": models.settings.neighbours}
-    candidates = find_candidates(living, vectors, **limits)  # type: ignore[arg-type]
+    floor, neighbours = models.settings.floor, models.settings.neighbours
+    candidates = find_candidates(living, vectors, floor=floor, neighbours=neighbours)
     stands_for = {pair.b: pair.a for pair in candidates if pair.exact}
     near = {frozenset((pair.a, pair.b)) for pair in candidates}
 
@@ -233,8 +236,8 @@ def _candidate_recall(store: LabelledStore, models: Models) -> Figures:
 
     same = [pair for group in store.gold.groups for pair in itertools.combinations(sorted(group), 2)]
     duplicate = share([(frozenset([a]), frozenset([b])) for a, b in same])
-    contradiction = share(store.gold.contradictions)
-    return {"pairs": len(candidates), **limits, "duplicate": duplicate, "contradiction": contradiction}
+    found = {"pairs": len(candidates), "floor": floor, "neighbours": neighbours}
+    return found | {"duplicate": duplicate, "contradiction": share(store.gold.contradictions)}
 
 
 def store_report(
@@ -250,7 +253,7 @@ def store_report(
     table = {}
     for name, members in stores.items():
         models = (Models("bundled", scorers[one.name], encoder, Settings()) for one in members)
-        reports = (evaluate_store(one, each, now=None) for one, each in zip(members, models, strict=True))
+        reports = map(evaluate_store, members, models)
         table[name] = _summed([_counts(report) for report in reports])
     table[WORLDS] = _summed([row for name, row in table.items() if name != STORES])
     return table
@@ -291,108 +294,6 @@ def _rounded(value: Any) -> Any:  # noqa: ANN401  (any part of a JSON object)
     if isinstance(value, list):
         return [_rounded(item) for item in value]
     return round(value, 4) if isinstance(value, float) else value
-
-
-def render(report: Figures) -> str:
-    """The whole report as text."""
-    lines = [f"scorer {report['model']}, encoder {report['encoder']}"]
-    if report["pairs"]:
-        lines += ["", *_of_pairs(report), *_of_sets(report["sets"]), *_of_kinds(report.get("kinds", {}))]
-        lines += ["", *(f"written: {path}" for path in report["plots"])] if "plots" in report else []
-    for name, figures in report["stores"].items():
-        lines += ["", *_of_store(name, figures)]
-    return "\n".join(lines)
-
-
-def _row(name: str, cells: Sequence[object], first: int = 15, width: int = 15) -> str:
-    return f"{name:<{first}}" + "".join(f"{cell:>{width}}" for cell in cells)
-
-
-def _of_labels(figures: Figures) -> Iterator[str]:
-    yield _row("label", ("precision", "recall", "F1", "support"))
-    for label, row in figures["labels"].items():
-        shares = (_share(row[name]) for name in ("precision", "recall", "f1"))
-        yield _row(label, (*shares, f"{row['support']:.0f}"))
-
-
-def _of_pairs(figures: Figures) -> Iterator[str]:
-    def near(name: str) -> str:
-        return "[{:.3f}, {:.3f}]".format(*figures["intervals"][name])
-
-    weight = "" if figures["weight"] == figures["pairs"] else f", standing for {figures['weight']:.0f}"
-    f1 = f"{_share(figures['macro_f1'])} {near('macro_f1')}"
-    yield f"{figures['pairs']} pairs{weight}: macro-F1 of the most probable label {f1}"
-    yield from _of_labels(figures)
-    decided, auto, ece = figures["decided"], figures["auto"], figures["ece"]
-    yield f"as decided, with unsure as distinct: macro-F1 {_share(decided['macro_f1'])}"
-    yield from _of_labels(decided)
-    yield _row("gold / decided", DECISIONS)
-    for label, row in decided["confusion"].items():
-        yield _row(label, [f"{row[name]:.0f}" for name in DECISIONS])
-    precision = f"precision {_share(auto['precision'])} {near('auto_precision')}"
-    recall = f"recall {_share(auto['recall'])} {near('auto_recall')}"
-    wrong = f"{auto['false_merges']:.0f} of {auto['non_duplicates']:.0f} pairs that are no duplicates"
-    yield f"auto-merge at {_share(auto['threshold'])}: {precision}, {recall}, merges {wrong}"
-    conflict, opposed = decided["labels"]["contradiction"], "none of the contradictions"
-    if conflict["precision"] or conflict["recall"]:
-        opposed = f"precision {_share(conflict['precision'])} {near('contradiction_precision')}"
-        opposed += f", recall {_share(conflict['recall'])} {near('contradiction_recall')}"
-    yield f"conflicts reported: {opposed}"
-    yield f"calibration error {_share(ece['label'])}, of duplicates {_share(ece['duplicate'])}"
-    rate, floor = figures["latency"]["pairs_per_second"], figures["candidates"]["floor"]
-    yield f"{rate:.0f} pairs judged per second; above the floor of {floor}: {_above(figures)}"
-
-
-def _of_sets(sets: Figures) -> Iterator[str]:
-    """One line for each set; everything else about it is in the JSON output."""
-    if sets:
-        columns = ("pairs", "macro-F1", "auto prec.", "recall", "false", "confl. prec.", "recall", "ECE")
-        yield from ("", _row("set", columns, 24, 13))
-    for name, part in sets.items():
-        auto, conflict = part["auto"], part["decided"]["labels"]["contradiction"]
-        shares = [part["macro_f1"], auto["precision"], auto["recall"]]
-        shares += [conflict["precision"], conflict["recall"], part["ece"]["label"]]
-        cells = [_share(value) for value in shares]
-        yield _row(name, [part["pairs"], *cells[:3], f"{auto['false_merges']:.0f}", *cells[3:]], 24, 13)
-
-
-def _of_kinds(kinds: Figures) -> Iterator[str]:
-    if kinds:
-        yield from ("", _row("kind", ("pairs", "right", "auto"), 36, 8))
-    for name, row in kinds.items():
-        yield _row(name, (row["pairs"], _share(row["right"]), _share(row["auto"])), 36, 8)
-
-
-def _of_store(name: str, figures: Figures) -> Iterator[str]:
-    same, against, pruned = figures["duplicates"], figures["contradictions"], figures["pruned"]
-    near, unsure, wrong = figures["candidates"], figures["shown_unsure"], figures["wrongly_removed"]
-    parts = f"{figures['merges']} merges, {figures['conflicts']} conflicts, {figures['prunes']} prunes"
-    yield f"-- store {name}: {figures['memories']} memories, {parts}, {figures['latency']['seconds']:.1f} s"
-    yield f"duplicates removed: {same['removed']} of {same['gold']} ({_share(same['share'])})"
-    yield f"wrongly removed: {len(wrong)}, of those to keep {len(figures['kept_violated'])}{_listed(wrong)}"
-    found = f"{against['found']} of {against['gold']} ({_share(against['share'])})"
-    precision = f"{against['reported']} reported, precision {_share(against['precision'])}"
-    yield f"contradictions found: {found}; {precision}"
-    missed = f"missed {len(pruned['missed'])}{_listed(pruned['missed'])}"
-    yield f"prunes right: {pruned['right']} of {pruned['gold']}, {missed}"
-    yield f"prunes wrong: {len(pruned['wrong'])}{_listed(pruned['wrong'])}"
-    merges = f"{unsure['merges']} merges ({unsure['duplicates']} right)"
-    yield f"left to a person: {merges}, {unsure['conflicts']} conflicts ({unsure['contradictions']} right)"
-    limits = f"floor {near['floor']}, {near['neighbours']} neighbours"
-    yield f"candidates: {near['pairs']} at {limits}; among them {_above(figures)}"
-
-
-def _above(figures: Figures) -> str:
-    near = figures["candidates"]
-    return f"duplicates {_share(near['duplicate'])}, contradictions {_share(near['contradiction'])}"
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
-
-
-def _listed(ids: Sequence[str]) -> str:
-    return f" ({', '.join(ids)})" if ids else ""
 
 
 if __name__ == "__main__":

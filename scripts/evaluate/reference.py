@@ -23,17 +23,16 @@ from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.records import Candidate, Memory, Scope
-from mem0_dream.scripts.evaluate.worlds import World, read_world_file
+from mem0_dream.scripts.evaluate.labelled import World, read_world_file
 from mem0_dream.testing import InMemoryStore
 
 DATA = Path(__file__).parent.parent / "data"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 COUNT = 600
-WORLDS = 4
 
 
-def pairs() -> list[tuple[str, str]]:
-    """Pairs of the contrast sets and of the minimal facts, each kind equally often."""
+def verdicts() -> Iterator[dict[str, Any]]:
+    """What the default scorer and the guards say of drawn pairs, no store being known."""
     found: list[tuple[str, str]] = []
     for file, fact, others in (
         ("contrast_short.jsonl", "anchor", ("dup", "dup2", "contra", "distinct")),
@@ -44,18 +43,14 @@ def pairs() -> list[tuple[str, str]]:
     for line in (DATA / "minimal.txt").read_text(encoding="utf-8").splitlines():
         stated, *texts = (part.strip() for part in line.split("|"))
         found += [(stated, text) for text in texts]
-    return random.Random(18).sample(found, COUNT)  # noqa: S311
-
-
-def verdicts() -> Iterator[dict[str, Any]]:
-    """What the default scorer and the guards say of each pair, no store being known."""
-    chosen = pairs()
-    memories: dict[str, Memory] = {}
-    candidates = []
-    for at, (a, b) in enumerate(chosen):
-        ids = f"{at:03d}a", f"{at:03d}b"
-        memories |= {ids[0]: Memory(ids[0], a, Scope(())), ids[1]: Memory(ids[1], b, Scope(()))}
-        candidates.append(Candidate(*ids, 0.7))
+    chosen = random.Random(18).sample(found, COUNT)  # noqa: S311
+    names = [(f"{at:03d}a", f"{at:03d}b") for at in range(COUNT)]
+    memories = {
+        name: Memory(name, text, Scope(()))
+        for ids, texts in zip(names, chosen, strict=True)
+        for name, text in zip(ids, texts, strict=True)
+    }
+    candidates = [Candidate(*ids, 0.7) for ids in names]
     for verdict, (a, b) in zip(judge(candidates, memories, load_scorer("bundled")), chosen, strict=True):
         kinds = sorted(f"{item.kind}{'!' if item.veto else ''}" for item in verdict.evidence)
         said = [round(float(value), 3) for value in verdict.probabilities]
@@ -128,13 +123,14 @@ def main(arguments: list[str]) -> int:
     """Write the reference, or list what differs from it; returns 1 where something does."""
     command, folder = arguments[0], Path(arguments[1])
     found = {"pairs.jsonl": list(verdicts()), "plans.jsonl": list(plans())}
-    differing = 0
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, rows in found.items():
-        if command == "write":
+    if command == "write":
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, rows in found.items():
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             (folder / name).write_text(text, encoding="utf-8")
-            continue
+        return 0
+    differing = 0
+    for name, rows in found.items():
         lines = (folder / name).read_text(encoding="utf-8").splitlines()
         for before, after in zip(map(json.loads, lines), rows, strict=True):
             changed = [key for key in before if before[key] != after[key]]
@@ -142,8 +138,8 @@ def main(arguments: list[str]) -> int:
             for key in changed:
                 print(f"{before.get('a') or before['world'] + ' ' + before['kind']} | {before.get('b', '')}")
                 print(f"  {key}: {before[key]}\n  now: {after[key]}")
-    print(f"{differing} of {sum(map(len, found.values()))} differ" if command == "compare" else "written")
-    return int(command == "compare" and differing > 0)
+    print(f"{differing} of {sum(map(len, found.values()))} differ")
+    return int(differing > 0)
 
 
 if __name__ == "__main__":

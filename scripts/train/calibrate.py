@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...models.bundled.calibrator import Calibrator
 from ...models.scorer import Thresholds
-from ..evaluate.metrics import Decisions, calibration_error, pair_figures, share_right, threshold_at
+from ..evaluate.metrics import Decisions, pair_figures, share_right, threshold_at
 from .signals import Table
 
 FOLDS = 6
@@ -140,6 +140,7 @@ def thresholds(probability: Floats, data: Table) -> Limits:
     people; `duplicate` keeps `INSIDE_SHOWN` in worlds. Without worlds both are one.
     """
     score, same, opposed = mergeable(probability, data), data.label == 0, data.label == 1
+    asked, conflict = probability[:, 0], probability[:, 1]
 
     def at(origin: str, columns: Floats, right: NDArray[np.bool_], precision: float) -> float:
         rows = data.origin == origin
@@ -147,10 +148,10 @@ def thresholds(probability: Floats, data: Table) -> Limits:
 
     def above_wrong(origin: str, share: float) -> float:
         wrong = np.sort(score[(data.origin == origin) & ~same])[::-1]
-        highest = np.float32(wrong[int(len(wrong) * share)]) if len(wrong) else None
-        return 0.0 if highest is None else float(np.nextafter(highest, np.float32(2)))
+        if not len(wrong):
+            return 0.0
+        return float(np.nextafter(np.float32(wrong[int(len(wrong) * share)]), np.float32(2)))
 
-    asked, conflict = probability[:, 0], probability[:, 1]
     harmless = max(above_wrong("hard", HARD_FALSE_MERGES), above_wrong("bound", BOUND_FALSE_MERGES))
     auto = max(at("real", score, same, AUTO_PRECISION), harmless)
     unharmed = above_wrong("store", 0.0)
@@ -174,41 +175,28 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
     Intervals hold 95% of draws of whole users, stores, worlds and folds.
     `world` is whole worlds, `small` the same pairs inside groups too small to tell anything: judged alone.
     """
-    from sklearn.metrics import f1_score
-
     figures: dict[str, dict[str, Any]] = {}
-    score = mergeable(probability, data)
     named = np.where((data.origin == "world") & ~data.placed, "small", data.origin)
-    for origin in np.unique(named):
+    for origin in np.unique(named).tolist():
         inside = named == origin
         p, label, weight = probability[inside], data.label[inside], data.weight[inside]
-        best, auto, same, opposed = p.argmax(axis=1), score[inside], label == 0, label == 1
+        score, same, opposed = mergeable(probability, data)[inside], label == 0, label == 1
         limits = fitted.alone if origin in (*ALONE, "small") else fitted.inside
-        merged = share_right(auto, same, weight, limits.auto)
+        merged = share_right(score, same, weight, limits.auto)
         conflict = share_right(p[:, 1], opposed, weight, limits.contradiction)
-
-        def recall_at(precision: float, score: Floats, right: NDArray[np.bool_]) -> float:
-            return share_right(score, right, weight, threshold_at(score, right, weight, precision))[1]  # noqa: B023
-
         opposed_first = (p[:, 1] >= limits.contradiction) & (p[:, 1] >= p[:, 0])
-        decided = np.where(opposed_first, 1, np.where(auto >= limits.auto, 0, 2))
+        decided = np.where(opposed_first, 1, np.where(score >= limits.auto, 0, 2))
         of_groups = np.unique(data.group[inside], return_inverse=True)[1]
         decisions = Decisions(label, decided, decided == 0, p, weight, of_groups)
-        intervals = pair_figures(decisions, threshold=limits.auto)["intervals"]
-        macro_f1 = f1_score(
-            label, best, labels=[0, 1, 2], average="macro", sample_weight=weight, zero_division=0
-        )
-        figures[str(origin)] = {
-            "macro_f1": macro_f1,
+        found = pair_figures(decisions, threshold=limits.auto)
+        figures[origin] = {
+            "macro_f1": found["macro_f1"],
             "auto_precision": merged[0],
             "auto_recall": merged[1],
-            "false_merges": float((auto[~same] >= limits.auto).mean()),
+            "false_merges": float((score[~same] >= limits.auto).mean()),
             "contradiction_precision": conflict[0],
             "contradiction_recall": conflict[1],
-            "recall_at_98": recall_at(0.98, auto, same),
-            "recall_at_95": recall_at(0.95, auto, same),
-            "contradiction_recall_at_90": recall_at(0.90, p[:, 1], opposed),
-            "ece": calibration_error(p.max(axis=1), best == label, weight),
-            "intervals": {name: edges for name, edges in intervals.items() if name != "macro_f1"},
+            "ece": found["ece"]["label"],
+            "intervals": {name: edges for name, edges in found["intervals"].items() if name != "macro_f1"},
         }
     return figures

@@ -1,8 +1,7 @@
-"""Training examples of the bundled scorer: general NLI pairs, and the certain pairs of our contrast sets.
+"""Training examples of the bundled scorer: general NLI pairs, contrast sets and worlds of ours.
 
 An example carries, for each head, the set of answers that its label allows: a three-way label allows one
-answer, "not entailment" allows two, an unknown answer allows all three and so costs nothing. Pairs of sets
-are emitted in both orders, as written and composed to compound memories.
+answer, "not entailment" allows two, an unknown answer allows all three and so costs nothing.
 """
 
 from __future__ import annotations
@@ -12,10 +11,16 @@ import gzip
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluate.labelled import World, block_pairs
 
 Allowed = tuple[int, int, int]
 
@@ -63,7 +68,11 @@ _COMPOUND: tuple[tuple[str, str, Relation], ...] = (
     *((a, b, "distinct") for a in ("base", "para") for b in ("partial", "partial2", "near", "near2")),
 )  # fmt: skip
 
+_OF_BLOCKS: tuple[Relation, ...] = ("detail", "contradiction", "distinct")
 COMPOSED_PER_SET = 6
+COMPOSED_PER_WORLD = 40
+HARD_NEGATIVES = 1.2  # pairs of two facts that look alike, per labelled pair inside a block
+EASY_NEGATIVES = 0.3
 _LOWERED = ("The ", "A ", "My ", "Our ", "Never ", "Always ", "All ", "Has ", "Wants ", "Prefers ")
 # Captions, template data and noisy sets would drown what resembles memories; at most this many pairs of each.
 SOURCE_LIMITS: dict[str, int] = {
@@ -101,42 +110,31 @@ def both_orders(a: str, b: str, relation: Relation) -> Iterator[Example]:
     yield Example(b, a, backward, memory)
 
 
+def rows_of(path: Path) -> Iterator[dict[str, str]]:
+    """The rows of a gzip TSV of general NLI pairs, with the columns label, a, b and perhaps source."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+        yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+
+
 def read_nli(path: Path, *, seed: int) -> list[Example]:
-    """General NLI pairs from a gzip TSV with the columns kind, label, a, b, source, licence.
-
-    Each source is sampled down to its limit in `SOURCE_LIMITS`. The result is shuffled by `seed`.
-
-    Raises:
-        KeyError: a label that is not one of `NLI_ALLOWED`.
-    """
+    """General NLI pairs, each source sampled down to its limit in `SOURCE_LIMITS`, shuffled by `seed`."""
     rng = random.Random(seed)  # noqa: S311
     by_source: defaultdict[str, list[Example]] = defaultdict(list)
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-            by_source[row["source"]].append(Example(row["a"], row["b"], NLI_ALLOWED[row["label"]]))
+    for row in rows_of(path):
+        by_source[row["source"]].append(Example(row["a"], row["b"], NLI_ALLOWED[row["label"]]))
     chosen: list[Example] = []
-    for source in sorted(by_source):
-        pool = by_source[source]
+    for source, pool in sorted(by_source.items()):
         rng.shuffle(pool)
-        chosen.extend(pool[: SOURCE_LIMITS.get(source, len(pool))])
+        chosen += pool[: SOURCE_LIMITS.get(source, len(pool))]
     rng.shuffle(chosen)
     return chosen
-
-
-def read_nli_test(path: Path) -> list[Example]:
-    """A general NLI test set, gzip TSV with the columns label, a, b; labels e, n and c are kept."""
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [
-            Example(r["a"], r["b"], NLI_ALLOWED[r["label"]]) for r in rows if r["label"] in ("e", "n", "c")
-        ]
 
 
 def read_short(path: Path) -> list[ShortSet]:
     """The short contrast sets of a JSON Lines file."""
     return [
         ShortSet(
-            category=row["category"],
+            row["category"],
             same=(row["anchor"], row["dup"], row["dup2"]),
             contra=(row["contra"], row["contra2"]),
             distinct=(row["distinct"], row["distinct2"]),
@@ -163,8 +161,7 @@ def short_pairs(sets: Sequence[ShortSet]) -> Iterator[Example]:
 
 def compound_pairs(path: Path) -> Iterator[Example]:
     """The certain pairs of each compound set of a JSON Lines file."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         for left, right, relation in _COMPOUND:
             yield from both_orders(row[left], row[right], relation)
 
@@ -180,17 +177,10 @@ def minimal_pairs(path: Path) -> Iterator[Example]:
 
 
 def composed_pairs(sets: Sequence[ShortSet], *, seed: int) -> Iterator[Example]:
-    """Compound memories joined from facts of one category, `COMPOSED_PER_SET` pairs per set.
-
-    Contained facts make a duplicate, partly shared ones a distinct pair, one contradicted fact a
-    contradiction; both sides take one to three facts in any label, so that length says nothing.
-    """
+    """Compound memories joined from facts of one category, `COMPOSED_PER_SET` pairs per set."""
     rng = random.Random(seed)  # noqa: S311
-    by_category: defaultdict[str, list[ShortSet]] = defaultdict(list)
     for group in sets:
-        by_category[group.category].append(group)
-    for group in sets:
-        mates = [mate for mate in by_category[group.category] if mate is not group]
+        mates = [mate for mate in sets if mate.category == group.category and mate is not group]
         if len(mates) < 2:
             mates = [mate for mate in sets if mate is not group]
         for _ in range(COMPOSED_PER_SET):
@@ -208,6 +198,9 @@ def compose(
     rng: random.Random,
 ) -> Iterator[Example]:
     """Two compound memories of three facts in both orders; only relations that the facts make certain.
+
+    Contained facts make a duplicate, partly shared ones a distinct pair, one contradicted fact a
+    contradiction; both sides take one to three facts in any label, so that length says nothing.
 
     Args:
         same: Wordings of the fact that decides, two at least.
@@ -246,12 +239,64 @@ def join(facts: Sequence[str], rng: random.Random) -> str:
     if len(order) == 1:
         return order[0]
     bare = [fact.rstrip(".") for fact in order]
-    shape = rng.randrange(4)
-    if shape == 0:
-        return "; ".join(bare) + "."
-    if shape == 1:
-        lowered = (fact[0].lower() + fact[1:] if fact.startswith(_LOWERED) else fact for fact in bare[1:])
-        return ", and ".join([bare[0], *lowered]) + "."
-    if shape == 2:
-        return "\n".join(f"- {fact}" for fact in order)
-    return " ".join(fact if fact.endswith((".", "!", "?")) else fact + "." for fact in order)
+    lowered = [fact[0].lower() + fact[1:] if fact.startswith(_LOWERED) else fact for fact in bare[1:]]
+    ended = (fact if fact.endswith((".", "!", "?")) else fact + "." for fact in order)
+    return (
+        "; ".join(bare) + ".",
+        ", and ".join([bare[0], *lowered]) + ".",
+        "\n".join(f"- {fact}" for fact in order),
+        " ".join(ended),
+    )[rng.randrange(4)]
+
+
+def world_examples(
+    worlds: Sequence[World], encode: Callable[[list[str]], NDArray[np.float32]], *, seed: int
+) -> list[Example]:
+    """Training pairs of the worlds; `encode` gives float32 [n, d] unit rows.
+
+    Pairs inside a block come in both orders; of the pairs of two blocks, the nearest ones by cosine and a few
+    drawn ones come in one order each, so that most of what a store holds is seen as distinct. Facts joined to
+    compound memories follow.
+    """
+    examples: list[Example] = []
+    for number, world in enumerate(worlds):
+        rng = random.Random(seed * 100_003 + number)  # noqa: S311
+        inside = list(block_pairs(world))
+        for pair in inside:
+            if pair.a != pair.b:
+                examples += both_orders(pair.a, pair.b, _OF_BLOCKS[pair.label])
+        texts = [line.judged for line in world.lines]
+        vectors = encode(texts)
+        cosine = vectors @ vectors.T
+        rows = combinations(range(len(texts)), 2)
+        across = [(i, j) for i, j in rows if world.lines[i].block != world.lines[j].block]
+        across.sort(key=lambda pair: -float(cosine[pair]))
+        hard = round(len(inside) * HARD_NEGATIVES)
+        easy = min(len(across[hard:]), round(len(inside) * EASY_NEGATIVES))
+        for i, j in across[:hard] + rng.sample(across[hard:], easy):
+            examples.append(list(both_orders(texts[i], texts[j], "distinct"))[rng.randrange(2)])
+        for _ in range(COMPOSED_PER_WORLD):
+            examples += _composed(world, rng)
+    return examples
+
+
+def wordings(worlds: Sequence[World]) -> list[list[str]]:
+    """The wordings of each fact of the worlds."""
+    facts: dict[tuple[str, str, int], list[str]] = {}
+    for world in worlds:
+        for line in world.lines:
+            if line.role in ("-", "="):
+                facts.setdefault((world.style, world.name, line.block), []).append(line.judged)
+    return list(facts.values())
+
+
+def _composed(world: World, rng: random.Random) -> Iterator[Example]:
+    blocks: dict[int, dict[str, list[str]]] = {}
+    for line in world.lines:
+        kinds = blocks.setdefault(line.block, {"same": [], "contra": [], "beside": []})
+        kinds[{"!": "contra", "~": "beside"}.get(line.role, "same")].append(line.judged)
+    told = [block for block in blocks.values() if len(block["same"]) > 1]
+    if len(told) >= 3:
+        fact, left, right = rng.sample(told, 3)
+        pair = compose(**fact, others=(left["same"], right["same"]), rng=rng)
+        yield list(pair)[rng.randrange(2)]

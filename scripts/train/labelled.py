@@ -20,17 +20,20 @@ from ...models.scorer import PairContext
 from ...models.text.words import exact_key
 from ...pipeline.judging.neighbourhood import contexts_of
 from ...settings import Settings
-from ..evaluate.labelled import LabelledPair, LabelledStore, exchange_pairs, read_files
-from ..evaluate.worlds import (
+from ..evaluate.labelled import (
     CONTRADICTION,
     DISTINCT,
     DUPLICATE,
     UNLABELLED,
+    LabelledPair,
+    LabelledStore,
     World,
+    exchange_pairs,
     held_exchanges,
     held_out,
     label,
     read_exchanges,
+    read_files,
     read_worlds,
 )
 

@@ -6,13 +6,14 @@ depends only on the seed, so a resumed run sees what an uninterrupted one would 
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import math
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -47,31 +48,8 @@ VERSION = 2
 POOL_BATCHES = 64  # sorted by length together: enough to drop most padding, few enough to stay random
 CLIP_NORM = 1.0
 WEIGHT_DECAY = 0.01
-SAVE_EVERY = 200
+SAVE_EVERY, LOG_EVERY = 200, 50
 WARMUP, FINAL_FRACTION = 0.06, 0.1  # share of the steps; share of the rate that the last step has
-
-
-@dataclass(frozen=True, slots=True)
-class LoopSettings:
-    """How one stage trains; rates are per step of `batch_size` pairs."""
-
-    name: str
-    epochs: float = 1.0
-    batch_size: int = 48
-    learning_rate: float = 2e-4
-    seed: int = 7
-    bf16: bool = False
-    threads: int = 2
-    stop_after: int | None = None
-
-
-def base_folder(base: str | None) -> str:
-    """Folder or hub name of the base; None means the packaged MiniLM.
-
-    Raises:
-        ModelError: the packaged base is not installed.
-    """
-    return str(packaged_model_path()) if base is None else base
 
 
 def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[PairNetwork, PairTokenizer]:
@@ -83,8 +61,9 @@ def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[P
     from torch import nn
     from transformers import AutoModel, AutoTokenizer
 
-    encoder = AutoModel.from_pretrained(base_folder(base), attn_implementation="eager")
-    tokenizer = AutoTokenizer.from_pretrained(base_folder(base))
+    folder = base or str(packaged_model_path())
+    encoder = AutoModel.from_pretrained(folder, attn_implementation="eager")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     encoder.embeddings.requires_grad_(False)
     for layer in encoder.modules():
         if isinstance(layer, nn.Dropout) and not dropout:
@@ -101,61 +80,70 @@ def train(
     tokenizer: PairTokenizer,
     examples: Sequence[Example],
     *,
-    folder: Path,
-    settings: LoopSettings,
+    batch_size: int,
+    options: argparse.Namespace,
 ) -> None:
-    """Train in place, saving `<folder>/<stage>.pt` as it goes and continuing from there if it exists."""
+    """Train in place, saving `<work>/<name>.pt` as it goes and continuing from there if it exists.
+
+    `options` are those of the program; `rate` is per step of `batch_size` pairs.
+    """
+    log.info("%d examples", len(examples))
+    name = options.name or options.stage
     texts = sorted({text for example in examples for text in (example.a, example.b)})
     ids = dict(zip(texts, tokenizer.ids(texts), strict=True))
     tokens = [(ids[example.a], ids[example.b]) for example in examples]
-    plan = _plan_batches(tokens, settings)
+    plan = _plan_batches([len(a) + len(b) for a, b in tokens], batch_size, options)
     trained = [p for p in network.parameters() if p.requires_grad]
     groups: list[dict[str, Any]] = [
         {"params": [p for p in trained if p.ndim > 1], "weight_decay": WEIGHT_DECAY},
         {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
     ]
-    optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
-    checkpoint = folder / f"{settings.name}.pt"
+    optimizer = torch.optim.AdamW(groups, lr=options.rate)
+    checkpoint = options.work / f"{name}.pt"
     start = 0
     if checkpoint.is_file():
         state = torch.load(checkpoint, weights_only=True)
         network.load_state_dict(state["network"])
         optimizer.load_state_dict(state["optimizer"])
         start = int(state["step"])
-    began, losses = time.monotonic(), [0.0, 0.0]
-    torch.set_num_threads(settings.threads)
+    last = min(len(plan), options.stop_after or len(plan))
+    began, losses = time.monotonic(), list[float]()
+    torch.set_num_threads(options.threads)
     network.train()
-    for step in range(start, min(len(plan), settings.stop_after or len(plan))):
-        torch.manual_seed(settings.seed * 1_000_003 + step)
+    for step in range(start, last):
+        torch.manual_seed(options.seed * 1_000_003 + step)
         for group in optimizer.param_groups:
-            group["lr"] = _rate(step, len(plan), settings)
+            group["lr"] = options.rate * _share_of_rate(step, len(plan))
         optimizer.zero_grad(set_to_none=True)
         batch = tokenizer.batch([tokens[row] for row in plan[step]])
-        loss = _loss(network, batch, [examples[row] for row in plan[step]], bf16=settings.bf16)
+        loss = _loss(network, batch, [examples[row] for row in plan[step]], bf16=options.bf16)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), CLIP_NORM)
         optimizer.step()
-        losses = [losses[0] + float(loss.detach()), losses[1] + 1]
-        if (step + 1) % 50 == 0:
+        losses.append(float(loss.detach()))
+        if (step + 1) % LOG_EVERY == 0:
             pace = (step + 1 - start) / (time.monotonic() - began)
-            left, rate = (len(plan) - step - 1) / pace / 60, pace * settings.batch_size
             message = "%s step %d/%d, loss %.4f, %.1f pairs/s, %.1f min left"
-            log.info(message, settings.name, step + 1, len(plan), losses[0] / losses[1], rate, left)
-            losses = [0.0, 0.0]
-        if (step + 1) % SAVE_EVERY == 0 or step + 1 in {len(plan), settings.stop_after}:
-            _save(network, optimizer, checkpoint, step + 1)
+            figures = sum(losses) / len(losses), pace * batch_size, (len(plan) - step - 1) / pace / 60
+            log.info(message, name, step + 1, len(plan), *figures)
+            losses.clear()
+        if (step + 1) % SAVE_EVERY == 0 or step + 1 == last:
+            options.work.mkdir(parents=True, exist_ok=True)
+            partial = checkpoint.with_suffix(".partial")
+            state = {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1}
+            torch.save(state, partial)
+            partial.replace(checkpoint)
 
 
-def _plan_batches(tokens: Sequence[tuple[list[int], list[int]]], settings: LoopSettings) -> list[list[int]]:
-    rng, size = random.Random(settings.seed), settings.batch_size  # noqa: S311
+def _plan_batches(lengths: Sequence[int], size: int, options: argparse.Namespace) -> list[list[int]]:
+    rng = random.Random(options.seed)  # noqa: S311
     batches: list[list[int]] = []
-    for epoch in range(math.ceil(settings.epochs)):
-        order = list(range(len(tokens)))
+    for epoch in range(math.ceil(options.epochs)):
+        order = list(range(len(lengths)))
         rng.shuffle(order)
-        order = order[: round(len(order) * min(1.0, settings.epochs - epoch))]
+        order = order[: round(len(order) * min(1.0, options.epochs - epoch))]
         for at in range(0, len(order), POOL_BATCHES * size):
-            pool = order[at : at + POOL_BATCHES * size]
-            pool.sort(key=lambda i: len(tokens[i][0]) + len(tokens[i][1]))
+            pool = sorted(order[at : at + POOL_BATCHES * size], key=lengths.__getitem__)
             chunks = [pool[i : i + size] for i in range(0, len(pool), size)]
             rng.shuffle(chunks)
             batches.extend(chunks)
@@ -179,19 +167,11 @@ def _cost(logits: Tensor, allowed: Sequence[tuple[int, int, int]]) -> Tensor:
     return -torch.logsumexp(scores, dim=-1)
 
 
-def _rate(step: int, total: int, settings: LoopSettings) -> float:
+def _share_of_rate(step: int, total: int) -> float:
     warm = max(1, round(total * WARMUP))
     if step < warm:
-        return settings.learning_rate * (step + 1) / warm
-    left = (total - step) / max(1, total - warm)
-    return settings.learning_rate * (FINAL_FRACTION + (1 - FINAL_FRACTION) * left)
-
-
-def _save(network: PairNetwork, optimizer: torch.optim.Optimizer, path: Path, step: int) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    torch.save({"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, partial)
-    partial.replace(path)
+        return (step + 1) / warm
+    return FINAL_FRACTION + (1 - FINAL_FRACTION) * (total - step) / max(1, total - warm)
 
 
 def quantize(network: PairNetwork) -> None:
@@ -206,13 +186,9 @@ def export(
     *,
     folder: Path,
     max_length: int,
-    figures: dict[str, Any],
-    base: str | None = None,
-) -> str:
-    """Write every file but the model card and return the digest of the checksums.
-
-    `base` is the folder or hub name of the base model, None for the packaged one.
-    """
+    base: str | None,
+) -> None:
+    """Write every file but the model card and the figures; no `base` is the packaged one."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -234,15 +210,11 @@ def export(
         "thresholds": asdict(thresholds.inside),
         "thresholds_alone": asdict(thresholds.alone),
     }
-    return _write_config(folder, config, figures)
+    (folder / CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
 
 
-def add_figures(folder: Path, figures: dict[str, Any]) -> str:
-    """Put further figures beside exported weights and return the digest of the checksums."""
-    return _write_config(folder, read_config(folder), figures)
-
-
-def _write_config(folder: Path, config: dict[str, Any], figures: dict[str, Any]) -> str:
-    text = json.dumps(config | {"cross_validated": figures}, indent=1)
+def add_figures(folder: Path, figures: dict[str, Any]) -> None:
+    """Put figures beside exported weights, and the checksums of all files."""
+    text = json.dumps(read_config(folder) | {"cross_validated": figures}, indent=1)
     (folder / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
-    return write_sums(folder)
+    write_sums(folder)

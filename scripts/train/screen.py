@@ -8,14 +8,12 @@ world; the limits are those at which cross-validation keeps enough of the duplic
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +26,7 @@ from ...models.encoder import SentenceEncoder, TokenVectors
 from ...models.scorer import PairInput
 from ...models.text.words import exact_key
 from ...settings import Settings
-from ..evaluate.worlds import (
+from ..evaluate.labelled import (
     CONTRADICTION,
     DISTINCT,
     DUPLICATE,
@@ -73,15 +71,15 @@ class Sampled:
     style: NDArray[np.str_]
 
 
-def sample(worlds: Sequence[World], encode: Encode, *, seed: int, share: float = DISTINCT_KEPT) -> Sampled:
+def sample(worlds: Sequence[World], encode: Encode, *, seed: int) -> Sampled:
     """Labelled candidates of all groups of the worlds; of the distinct ones a share, drawn."""
-    rng = np.random.default_rng(seed)
-    limits = Settings()
+    rng, limits = np.random.default_rng(seed), Settings()
     rows: list[tuple[PairInput, int, float, int, int, str]] = []
     for kind, fold, style, lines in _groups(worlds, rng):
         for pair, what in candidates(lines, encode, floor=limits.floor, neighbours=limits.neighbours):
-            if what != DISTINCT or rng.random() < share:
-                rows.append((pair, what, 1.0 if what != DISTINCT else 1.0 / share, kind, fold, style))
+            if what != DISTINCT or rng.random() < DISTINCT_KEPT:
+                weight = 1.0 if what != DISTINCT else 1.0 / DISTINCT_KEPT
+                rows.append((pair, what, weight, kind, fold, style))
     pairs, *columns = zip(*rows, strict=True)
     return Sampled(list(pairs), *map(np.array, columns))
 
@@ -108,19 +106,18 @@ def _groups(
     worlds: Sequence[World], rng: np.random.Generator
 ) -> Iterator[tuple[int, int, str, Sequence[WorldLine]]]:
     """(kind, fold, style, lines) of every group; worlds of one fold and style are put together."""
-    by_fold: dict[tuple[str, int], list[World]] = defaultdict(list)
-    number: dict[str, int] = defaultdict(int)
+    by_style: dict[str, list[World]] = defaultdict(list)
     for world in worlds:
-        fold = number[world.style] % FOLDS
-        number[world.style] += 1
-        by_fold[world.style, fold].append(world)
+        fold = len(by_style[world.style]) % FOLDS
+        by_style[world.style].append(world)
         for kind, lines in _parts(world, rng):
             yield kind, fold, world.style, lines
-    for (style, fold), members in by_fold.items():
-        for start in range(0, len(members), TOGETHER):
-            part = enumerate(members[start : start + TOGETHER])
-            apart = [replace(x, block=x.block + 10_000 * at) for at, one in part for x in one.lines]
-            yield SEVERAL, fold, style, apart
+    for style, members in by_style.items():
+        for fold in range(FOLDS):
+            for start in range(fold, len(members), FOLDS * TOGETHER):
+                part = enumerate(members[start : start + FOLDS * TOGETHER : FOLDS])
+                apart = [replace(x, block=x.block + 10_000 * at) for at, one in part for x in one.lines]
+                yield SEVERAL, fold, style, apart
 
 
 def _parts(world: World, rng: np.random.Generator) -> Iterator[tuple[int, Sequence[WorldLine]]]:
@@ -185,36 +182,35 @@ def limit(score: Floats, data: Sampled, chosen: NDArray[np.bool_], *, lost: floa
     return float(min(limits))
 
 
-def figures(data: Sampled, kept: NDArray[np.bool_]) -> dict[str, Any]:
-    """Shares kept by kind of group and, of whole worlds, by style."""
+def _told(step: str, data: Sampled, kept: NDArray[np.bool_]) -> None:
+    """Log the shares kept by kind of group and, of whole worlds, by style."""
     parts = {f"kind {kind}": data.kind == kind for kind in range(5)}
     parts |= {str(style): (data.kind == WHOLE) & (data.style == style) for style in np.unique(data.style)}
-    table = {}
     for name, inside in parts.items():
         of_label = [inside & (data.label == what) for what in (DUPLICATE, CONTRADICTION)]
-        shares = [round(float(kept[one].mean()) if one.any() else 1.0, 4) for one in of_label]
-        read = round(float((data.weight * kept)[inside].sum() / data.weight[inside].sum()), 4)
-        table[name] = {"duplicates": shares[0], "contradictions": shares[1], "read": read}
-    return table
+        shares = (kept[one].mean() if one.any() else 1.0 for one in of_label)
+        read = (data.weight * kept)[inside].sum() / data.weight[inside].sum()
+        message = "after %s, %s: duplicates %.4f, contradictions %.4f, read %.4f"
+        log.info(message, step, name, *shares, read)
 
 
-def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int, screen: Screen | None = None) -> Screen:
+def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int) -> Screen:
     """A screen fitted on everything, with limits from cross-validation; its figures go to the log."""
     empty = fit_trees(np.zeros((2, 1)), np.array([True, False]), np.ones(2), seed=seed)
-    draft = screen or Screen(token_weight, empty, empty, Limits(0, 0))
+    draft = Screen(token_weight, empty, empty, Limits(0, 0))
     texts = draft.texts(data.pairs)
     rows = draft.word_rows(data.pairs, texts)
     every = np.ones(len(rows), dtype=bool)
     score = cross_validate(rows, data, every, seed=seed)
     first = limit(score, data, every, lost=WORDS_SHARE)
     kept = score >= first
-    log.info("after words %s", json.dumps(figures(data, kept)))
+    _told("words", data, kept)
     late = np.zeros((len(rows), len(LATE_NAMES)))
     late[kept] = draft.late_rows([data.pairs[at] for at in np.flatnonzero(kept)], texts)
     both = np.hstack([rows, late])
     score = cross_validate(both, data, kept, seed=seed)
     second = limit(score, data, kept)
-    log.info("after tokens %s", json.dumps(figures(data, kept & (score >= second)), indent=1))
+    _told("tokens", data, kept & (score >= second))
     wanted = data.label != DISTINCT
     words = fit_trees(rows, wanted, data.weight, seed=seed)
     tokens = fit_trees(both[kept], wanted[kept], data.weight[kept], seed=seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.bundled.calibrator import Calibrator
-from ...models.bundled.columns import ENTAILS, PairSignals, feature_names, features, screened, short_long
+from ...models.bundled.columns import ENTAILS, PairSignals, features, screened, short_long
 from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.scorer import FOLDER, BundledScorer, PairReader
 from ...models.bundled.screen import SCREEN_FILE, Screen
@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 CHUNK = 400
 ALL_MERGED = Thresholds(auto=0.0, duplicate=0.0, contradiction=1.0)
 Floats = NDArray[np.float64]
-Known = Mapping[tuple[str, str], PairSignals]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +37,10 @@ class Table:
     weight: Floats
     origin: NDArray[np.str_]
     group: NDArray[np.str_]
-    names: tuple[str, ...]
     placed: NDArray[np.bool_]
     """Whether a pair stands inside a store that tells something; the others are judged by their texts."""
     refused: NDArray[np.bool_]
     """Whether evidence keeps a pair from being merged by itself, whatever the calibrator says."""
-
-
-def encoder(folder: str) -> Encode:
-    """Embeds texts with the sentence encoder in `folder`, each text once."""
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(folder, device="cpu")
-    known: dict[str, NDArray[np.float32]] = {}
-
-    def encode(texts: list[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            vectors = model.encode(new, normalize_embeddings=True, batch_size=64, show_progress_bar=False)
-            known.update(zip(new, vectors, strict=True))
-        return np.stack([known[text] for text in texts])
-
-    return encode
 
 
 def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
@@ -80,7 +61,9 @@ def read_signals(
     network: PairNetwork, tokenizer: PairTokenizer, inputs: Sequence[PairInput], cache: Path
 ) -> list[PairSignals]:
     """Signals of every pair; two texts are read once however often they stand together, and kept."""
-    known = load(cache)
+    known: dict[tuple[str, str], PairSignals] = {}
+    if cache.is_file():
+        known = pickle.loads(cache.read_bytes())  # noqa: S301 - our own cache, never a shipped file
     once = {short_long(pair.a, pair.b): (pair.a, pair.b) for pair in inputs}
     missing = [key for key in once if key not in known]
     reader = PairReader(network, tokenizer)
@@ -93,14 +76,6 @@ def read_signals(
     return [known[short_long(pair.a, pair.b)] for pair in inputs]
 
 
-def load(path: Path) -> dict[tuple[str, str], PairSignals]:
-    """Signals that `read_signals` kept in this work folder; a local cache, never a shipped file."""
-    if not path.is_file():
-        return {}
-    known: dict[tuple[str, str], PairSignals] = pickle.loads(path.read_bytes())  # noqa: S301 - our own cache
-    return known
-
-
 def table(
     pairs: Sequence[LabelledPair], inputs: Sequence[PairInput], signals: Sequence[PairSignals]
 ) -> Table:
@@ -108,9 +83,8 @@ def table(
 
     def refused(pair: PairInput, read: PairSignals) -> bool:
         entailment = read.whole_entailment[:, ENTAILS].tolist()
-        return not decide(
-            (1.0, 0.0, 0.0), differences(pair, entailment=entailment), ALL_MERGED, entailment=entailment
-        )[1]
+        found = differences(pair, entailment=entailment)
+        return not decide((1.0, 0.0, 0.0), found, ALL_MERGED, entailment=entailment)[1]
 
     return Table(
         rows=features([screened(one) for one in signals], inputs),
@@ -118,31 +92,15 @@ def table(
         weight=np.array([pair.weight for pair in pairs]),
         origin=np.array([pair.source for pair in pairs]),
         group=np.array([pair.group for pair in pairs]),
-        names=feature_names(),
         placed=np.array([pair.placed for pair in inputs], dtype=bool),
         refused=np.array([refused(pair, s) for pair, s in zip(inputs, signals, strict=True)], dtype=bool),
     )
 
 
-class KnownReader(PairReader):
-    """A reader that was told what the network says of most pairs."""
-
-    def __init__(self, reader: PairReader, known: Known) -> None:
-        super().__init__(reader.network, reader.tokenizer)
-        self._known = dict(known)
-
-    def signals(self, pairs: Sequence[tuple[str, str]], *, screen: bool = True) -> list[PairSignals]:
-        """The signals of each pair; what is not known is read, and known from then on."""
-        new = {key: (a, b) for a, b in pairs if (key := short_long(a, b)) not in self._known}
-        self._known.update(zip(new, super().signals(list(new.values()), screen=screen), strict=True))
-        return [self._known[short_long(a, b)] for a, b in pairs]
-
-
 class FoldScorer(BundledScorer):
     """The scorer of a weights folder with the calibrator of one fold, under a name of its own."""
 
-    def __init__(self, folder: Path, number: int, calibrator: Calibrator, known: Known) -> None:
+    def __init__(self, folder: Path, number: int, calibrator: Calibrator) -> None:
         super().__init__(folder)
-        reader, _ = self._load()
-        self._parts = KnownReader(reader, known), calibrator
+        self._parts = self._load()[0], calibrator
         self.name += f".fold{number}"

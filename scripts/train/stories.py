@@ -12,13 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 from .examples import Example, Relation, both_orders
 
 PAIRS_PER_STORY = 80
 MOST_FACTS = 4
-FRAGMENT = 2  # index of the wording that has no subject
 _WORDS = {"he": ("his", "him", "himself"), "she": ("her", "her", "herself")}
 _BEFORE_OBJECTS = "about|by|for|from|of|to|with"
 _TAIL = " (importance: high)"
@@ -77,6 +75,7 @@ def _draw(story: Story, rng: random.Random) -> tuple[str, str, Relation]:
     indices = list(range(len(story.facts)))
     rng.shuffle(indices)
     before, after = list(later), list(later)
+    told: Relation = "distinct"
     if relation == "contradiction":
         changed = rng.choice([i for i, fact in enumerate(story.facts) if fact.later])
         rest = [i for i in indices if i != changed]
@@ -95,8 +94,7 @@ def _draw(story: Story, rng: random.Random) -> tuple[str, str, Relation]:
         left, right = rng.randint(1, 2), rng.randint(1, 2)
         a = indices[: shared + left]
         b = [*indices[:shared], *indices[shared + left : shared + left + right]]
-        told = "distinct"
-    return render(story, a, before, rng), render(story, b, after, rng), cast("Relation", told)
+    return render(story, a, before, rng), render(story, b, after, rng), told
 
 
 def render(story: Story, facts: Sequence[int], later: Sequence[bool], rng: random.Random) -> str:

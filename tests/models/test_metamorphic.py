@@ -10,8 +10,8 @@ from mem0_dream.scripts.evaluate.metamorphic import (
     ASKED,
     CHANGING,
     DATA,
-    FRAMED,
     KEEPING,
+    TABLE,
     main,
     measured,
     texts_of,
@@ -38,7 +38,7 @@ def test_edits_that_change_the_meaning_change_the_statement(edit, texts):
     assert (fits > 0, same, odd) == (True, 0, ())
 
 
-@pytest.mark.parametrize(("one", "other"), [pair for _, *pair in FRAMED])
+@pytest.mark.parametrize(("one", "other"), TABLE["framed"].values())
 def test_where_one_letter_or_place_is_the_fact_it_stays_one(one, other, texts):
     assert not any(same_statement(f"{text} {one}", f"{text} {other}") for text in texts[:60])
     assert not same_statement(one, other)

@@ -11,7 +11,7 @@ import pytest
 from mem0_dream.errors import MissingExtraError
 from mem0_dream.scripts import peers
 from mem0_dream.scripts.benchmark import SAMPLE
-from mem0_dream.scripts.evaluate.worlds import read_world_file
+from mem0_dream.scripts.evaluate.labelled import read_world_file
 
 ANN = """\
 # ann | memory of a nurse | short facts

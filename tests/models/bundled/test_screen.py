@@ -13,7 +13,7 @@ from mem0_dream.models.bundled.screen import SCREEN_FILE, Screen
 from mem0_dream.models.encoder import SentenceEncoder, TokenVectors
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
-from mem0_dream.scripts.evaluate.worlds import CONTRADICTION, DISTINCT, DUPLICATE, read_worlds
+from mem0_dream.scripts.evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, read_worlds
 from mem0_dream.scripts.train.screen import candidates
 
 WORLDS = Path(__file__).parents[3] / "scripts" / "data" / "worlds_sample"

@@ -23,6 +23,7 @@ from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.rules.hygiene import ECHOES, Junk, find_junk, injected
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import text_hash
+from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.settings import HYGIENE, Settings, read_settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 
@@ -116,30 +117,12 @@ def test_a_fact_is_never_junk(text: str) -> None:
 
 
 def test_no_line_of_the_sample_worlds_is_proposed() -> None:
-    sys.path.insert(0, str(SAMPLES.parents[1] / "evaluate"))
-    from worlds import read_worlds  # type: ignore[import-not-found]
-
     memories = [
         memory(f"{number:05}", line.text)
         for number, line in enumerate(line for world in read_worlds(SAMPLES) for line in world.lines)
     ]
     assert len(memories) > 100
     assert find_junk(memories, HYGIENE) == ()
-
-
-def test_the_measurement_finds_nothing_in_the_samples(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from mem0_dream.scripts.evaluate import hygiene
-
-    (tmp_path / "worlds").mkdir()
-    (tmp_path / "worlds" / "w1_x.txt").write_text("# Ann | a person\n- [note] 2026-01-04 Has a cat\n")
-    (tmp_path / "stores").mkdir()
-    assert hygiene.main(tmp_path) == 0
-    gold = {"memories": [{"id": "1", "memory": "Hi!"}], "gold": {"keep": [{"id": "1", "why": "x"}]}}
-    (tmp_path / "stores" / "s.json").write_text(json.dumps(gold))
-    assert hygiene.main(tmp_path) == 1
-    assert "2 facts (1 of stores, 1 of worlds): 1 proposed" in capsys.readouterr().out
 
 
 def test_settings_and_rules_name_the_same_classes() -> None:

@@ -68,13 +68,11 @@ def test_two_pictures_are_written(tmp_path, case):
 
 def test_curve_marks_threshold_and_outcome():
     pytest.importorskip("matplotlib")
-    figure = plots._precision_recall(FIVE, "title", LIMITS)
-    (legend,) = figure.legends
-    said = [text.get_text() for text in legend.get_texts()]
+    _, axes = plots._precision_recall(FIVE, LIMITS)
+    said = axes.get_legend_handles_labels()[1]
     assert said[1] == "duplicate, auto threshold 0.800 alone: precision 0.500, recall 0.500"
     assert said[2].startswith("duplicate, merged by itself")
-    (axes,) = figure.axes
-    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title()) == ("Recall", "Precision", "title")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Recall", "Precision")
 
 
 PAIR = {"id": "1", "a": "Likes green tea", "b": "likes green tea.", "label": "duplicate", "kind": "exact"}
@@ -96,7 +94,7 @@ def test_program_writes_plots_and_names_them(tmp_path, pairs_file, capsys):
     assert sorted(written) == sorted(str(file) for file in folder.iterdir())
     assert len(written) == 2
     assert evaluate.main(call) == 0
-    assert f"written: {written[0]}" in capsys.readouterr().out
+    assert f"plots {written[0]}" in capsys.readouterr().out
 
 
 def test_missing_matplotlib_is_one_sentence_before_anything_is_judged(

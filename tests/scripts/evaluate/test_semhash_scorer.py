@@ -11,7 +11,7 @@ from mem0_dream.errors import MissingExtraError
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.records import Candidate, Label, Memory, Scope
 from mem0_dream.scripts.evaluate import quality as evaluate
-from mem0_dream.scripts.evaluate.semhash_scorer import RememberingEncoder, SemHashScorer, judge_alone
+from mem0_dream.scripts.evaluate.semhash_scorer import SemHashScorer, judge_alone
 
 SCOPE = Scope.of(user_id="u")
 
@@ -43,7 +43,7 @@ def encoder() -> CountingEncoder:
 @pytest.fixture
 def scorer(encoder) -> SemHashScorer:
     pytest.importorskip("semhash")
-    return SemHashScorer(RememberingEncoder(encoder))
+    return SemHashScorer(encoder)
 
 
 def test_semhash_drops_one_of_two_above_its_default_threshold(scorer):
@@ -66,17 +66,7 @@ def test_no_guard_holds_it_back(scorer):
 
 def test_each_text_is_encoded_once(scorer, encoder):
     scorer.score([PairInput("a", "near", 0.0), PairInput("a", "far", 0.0)])
-    scorer.score([PairInput("near", "far", 0.0)])
     assert sorted(encoder.asked) == ["a", "far", "near"]
-
-
-def test_remembering_keeps_order_and_repeats(encoder):
-    remembering = RememberingEncoder(encoder)
-    assert (
-        remembering.encode(["near", "a", "near"]).tolist() == encoder.encode(["near", "a", "near"]).tolist()
-    )
-    assert remembering.encode([]).shape == (0, 2)
-    assert remembering.name == "angles"
 
 
 def test_missing_semhash_is_one_sentence(tmp_path, capsys, monkeypatch):

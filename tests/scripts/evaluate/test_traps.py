@@ -1,9 +1,12 @@
 from mem0_dream.models.guards import compare
+from mem0_dream.models.registry import load_encoder
 from mem0_dream.scripts.evaluate.labelled import LabelledPair
-from mem0_dream.scripts.evaluate.traps import TRAPS, scored, table, tallied
+from mem0_dream.scripts.evaluate.quality import Models, measure
+from mem0_dream.scripts.evaluate.traps import TRAPS, table, tallied
+from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer
 
-SURE, ELSE = (0.99, 0.0, 0.01), (0.0, 0.0, 1.0)
+SURE = (0.99, 0.0, 0.01)
 PAIRS = [
     LabelledPair("User reports to Anna", "Anna reports to the user", 2, "traps"),
     LabelledPair("User reports to Anna", "Anna manages the user", 0, "traps"),
@@ -12,20 +15,12 @@ PAIRS = [
 
 
 def test_the_table_tells_what_each_kind_of_evidence_holds_back():
-    scorer = FakeScorer({(pair.a, pair.b): SURE for pair in PAIRS})
-    scores = {f"{pair.a}\n{pair.b}": [0.9, *SURE, 0.99, 0.99] for pair in PAIRS}
-    tallies = tallied(PAIRS, scores, scorer)
-    other, same = tallies["traps", False], tallies["traps", True]
-    assert (other.pairs, other.before, other.after) == (2, 1, 0)
-    assert (same.pairs, same.before, same.after) == (1, 1, 1)
+    scorer, words = FakeScorer({(pair.a, pair.b): SURE for pair in PAIRS}), load_encoder("words")
+    models = Models("fake", scorer, words, Settings())
+    tallies = tallied(measure(PAIRS, models), models)
+    for same, counts in ((False, (2, 1, 0)), (True, (1, 1, 1))):
+        assert tuple(tallies["traps", same][name] for name in ("pairs", "before", "after")) == counts
     assert "| binding | 1 (1) | 0 (0) |" in table(tallies)
-
-
-def test_kept_scores_are_read_again_for_the_same_scorer_only(tmp_path):
-    kept = tmp_path / "scores.json"
-    kept.write_text('{"scorer": "fake-scorer-1", "scores": {"a\\nb": [1, 1, 0, 0, 1, 1]}}', encoding="utf-8")
-    pair = LabelledPair("a", "b", 0, "traps")
-    assert scored([pair], FakeScorer(), kept) == {"a\nb": [1, 1, 0, 0, 1, 1]}
 
 
 def test_the_traps_are_labelled_and_some_are_true_duplicates():

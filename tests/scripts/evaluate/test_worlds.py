@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 from mem0_dream.errors import UsageError
-from mem0_dream.scripts.evaluate.labelled import read_files
-from mem0_dream.scripts.evaluate.worlds import held_out, label, labelled_pairs, read_worlds
-from mem0_dream.scripts.train.examples import CONTRADICTION, DISTINCT, DUPLICATE
-from mem0_dream.scripts.train.worlds import world_examples
+from mem0_dream.scripts.evaluate.labelled import held_out, label, labelled_pairs, read_files, read_worlds
+from mem0_dream.scripts.train.examples import CONTRADICTION, DISTINCT, DUPLICATE, world_examples
 
 TEXT = """\
 # ana | memory of a nurse | short facts
@@ -86,5 +84,5 @@ def test_a_world_is_read_as_a_store_whose_contradictions_have_two_sides(tmp_path
 def test_a_text_file_that_holds_no_worlds_is_refused_with_one_sentence(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("Lives in Porto.\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"notes\.txt is no file of worlds"):
+    with pytest.raises(UsageError, match=r"notes\.txt cannot be read"):
         read_files([path])

@@ -17,9 +17,7 @@ OPPOSED = np.array([0.0, 0.8, 0.1, 0.2, 0.0, 0.1, 0.1, 0.7, 0.0, 0.2, 0.3, 0.1])
 def table(vetoes: tuple[int, ...] = ()) -> Table:
     """Twelve pairs; those at the given places carry a veto."""
     refused = np.isin(np.arange(12), vetoes)
-    return Table(
-        np.zeros((12, 1)), LABEL, np.ones(12), ORIGIN, GROUP, ("x",), np.zeros(12, dtype=bool), refused
-    )
+    return Table(np.zeros((12, 1)), LABEL, np.ones(12), ORIGIN, GROUP, np.zeros(12, dtype=bool), refused)
 
 
 def probability() -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -63,7 +61,7 @@ def test_pairs_inside_worlds_have_thresholds_of_their_own() -> None:
     count = 6
     inside = Table(
         np.zeros((12 + count, 1)), np.r_[LABEL, [0, 2, 0, 1, 2, 2]], np.ones(12 + count),
-        np.r_[ORIGIN, ["world"] * count], np.r_[GROUP, ["w"] * count], ("x",),
+        np.r_[ORIGIN, ["world"] * count], np.r_[GROUP, ["w"] * count],
         np.r_[np.zeros(12, dtype=bool), np.ones(count, dtype=bool)], np.zeros(12 + count, dtype=bool),
     )  # fmt: skip
     duplicate = np.r_[DUPLICATE, [0.99, 0.98, 0.6, 0.0, 0.0, 0.1]]
