@@ -15,21 +15,11 @@ from typing import Any, Literal, Self
 from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
 Side = Literal["a", "b"]
-Relation = tuple[str, str]
-"""Type and target of a relation that leaves a node."""
+Relation = tuple[str, str]  # type and target of a relation that leaves a node
 PruneReason = Literal[
-    "stale",
-    "vague",
-    "forgotten",
-    "secret",
-    "echo",
-    "chatter",
-    "heartbeat",
-    "tool-output",
-    "greeting",
-    "injection",
-    "outdated",
-]
+    "stale", "vague", "forgotten", "secret", "echo", "chatter", "heartbeat", "tool-output", "greeting",
+    "injection", "outdated",
+]  # fmt: skip
 
 
 class Cause(StrEnum):
@@ -46,19 +36,14 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A memory as the plan saw it; the writer skips the action if it is no longer so.
-
-    Attributes:
-        stated_at: The latest moment the fact is known to have been stated or read.
-        hash: SHA-256 of the text that was judged where `text` is not that text, since it holds a secret.
-    """
+    """A memory as the plan saw it; the writer skips the action if it is no longer so."""
 
     id: str
     text: str
     created_at: datetime | None = None
     updated_at: datetime | None = None
-    stated_at: datetime | None = None
-    hash: str | None = None
+    stated_at: datetime | None = None  # the latest moment the fact is known to have been stated or read
+    hash: str | None = None  # of the text that was judged where `text` hides a secret of it
 
     @property
     def text_hash(self) -> str:
@@ -94,34 +79,20 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge(Proposed):
-    """Several memories state one fact: one of them stays, or one new text replaces all.
+    """Several memories state one fact: one of them stays, or one new text replaces all."""
 
-    Attributes:
-        survivor: The member that stays, or None if a new memory takes the place of all. It stays
-            untouched if it says it all; else `text` becomes its text.
-        text: The text that is alive afterwards.
-        metadata: Metadata of what stays, every member's united; empty where a survivor's is left alone.
-        created_at: The oldest creation date of the members.
-        expires: Where the survivor would expire before another member: that one's day, "" if it never
-            expires. None leaves the survivor's.
-        observations: What a graph's entity says afterwards, one by one; `text` says the same for a person.
-        exact: Ids of the removed members whose text equals the survivor's.
-        verdicts: Why: each removed member against the survivor or the centre of the star.
-        said: Of two sentences the one that goes and the one that stays, where memories say more than these:
-            `text` is then what stands in the place of the second, and no member goes. Else empty.
-        places: Where the two stand, for a person.
-    """
-
-    survivor: str | None
-    text: str
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    created_at: datetime | None = None
-    expires: str | None = None
-    observations: tuple[str, ...] = ()
-    exact: tuple[str, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
+    survivor: str | None  # the member that stays, untouched if it says it all; None if a new one replaces all
+    text: str  # that is alive afterwards
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # every member's united; empty if left alone
+    created_at: datetime | None = None  # the oldest of the members
+    expires: str | None = None  # the day until which a survivor must last, "" for ever; None leaves its own
+    observations: tuple[str, ...] = ()  # what an entity of a graph says afterwards; `text` says the same
+    exact: tuple[str, ...] = ()  # ids of the removed members whose text equals the survivor's
+    verdicts: tuple[Verdict, ...] = ()  # each removed member against the survivor or the centre of the star
+    # Of two sentences the one that goes and the one that stays, where memories say more than these: `text` is
+    # then what stands in the place of the second, and no member goes. Else empty.
     said: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()  # where the two stand, for a person
     kind: Literal[ActionKind.MERGE] = ActionKind.MERGE
 
     @property
@@ -154,28 +125,16 @@ class Merge(Proposed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolve(Proposed):
-    """Two facts cannot both hold now: a person chooses.
+    """Two facts cannot both hold now: a person chooses."""
 
-    Attributes:
-        a: Ids that state the older fact; the first is the one that was judged.
-        b: Ids that state the newer fact; the first is the one that was judged.
-        topic: A few words both sides share.
-        newer: The side stated later, the likely winner; None if unknown or equal.
-        choice: The side that stays; None means skip.
-        verdicts: The contradicting pairs.
-        said: The two sentences, A's first, where the memories say more than these; else empty. Both may
-            stand in one memory.
-        places: Where the two stand, for a person.
-    """
-
-    a: tuple[str, ...]
-    b: tuple[str, ...]
-    topic: str
-    newer: Side | None = None
-    choice: Side | None = None
-    verdicts: tuple[Verdict, ...] = ()
-    said: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    a: tuple[str, ...]  # ids that state the older fact; the first is the one that was judged
+    b: tuple[str, ...]  # the same of the newer fact
+    topic: str  # a few words both sides share
+    newer: Side | None = None  # the side stated later, the likely winner; None if unknown or equal
+    choice: Side | None = None  # the side that stays; None means skip
+    verdicts: tuple[Verdict, ...] = ()  # the contradicting pairs
+    said: tuple[str, ...] = ()  # the two sentences, A's first, where the memories say more than these
+    places: tuple[str, ...] = ()  # where the two stand, for a person
     kind: Literal[ActionKind.RESOLVE] = ActionKind.RESOLVE
 
     @property
@@ -271,17 +230,11 @@ class Reindex(TextChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relate(TextChange):
-    """A node of a graph gets other relations.
+    """A node of a graph gets other relations."""
 
-    Attributes:
-        source: The node they leave.
-        relations: All that leave it afterwards, as (type, target), in the order of the file.
-        held: All that left it before.
-    """
-
-    source: str = ""
-    relations: tuple[Relation, ...] = ()
-    held: tuple[Relation, ...] = ()
+    source: str = ""  # the node they leave
+    relations: tuple[Relation, ...] = ()  # all that leave it afterwards, in the order of the file
+    held: tuple[Relation, ...] = ()  # all that left it before
     kind: Literal[ActionKind.RELATE] = ActionKind.RELATE
 
 
@@ -298,10 +251,7 @@ Action = Merge | Resolve | Prune | NewText
 
 
 def net_removals(action: Action) -> int:
-    """How many facts an action takes away, exact copies not counted.
-
-    A merge of three memories into one removes two; if one of the two was an exact copy, one.
-    """
+    """How many facts an action takes away, exact copies not counted."""
     if isinstance(action, Merge):
         return 0 if action.said else max(0, len(action.members) - 1 - len(action.exact))
     return len(action.removes)

@@ -1,7 +1,7 @@
 """What a person has answered: a refusal, a skip, an undo; nothing repeats what was answered.
 
 An answer is kept by the texts it is about, never by ids alone: it lapses as soon as one of them
-changes. A pin alone is about a memory, whatever it says. Every answer can be listed and withdrawn.
+changes. A pin alone is about a memory, whatever it says.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeGuard
 
 from ..records import CONFIRMED_KEY, ActionKind, Inventory, Memory, TextHashed, rejection_key, text_hash
 from .actions import Action, Merge, Prune, Reindex, Resolve, TextChange
@@ -25,9 +24,8 @@ class Say(StrEnum):
     """What a person says, in the terminal, in the browser, through an agent or in a plan file.
 
     To a change: yes, no, skip (not this time), edit (yes, in the person's own words). To a conflict: a, b,
-    both (both hold), same (both say one thing), skip, edit. To a question whether two are the same: yes,
-    no, skip. To a conflict or a removal also still: it holds, and counts as stated today. An undo and a pin
-    are answers, too; so is a conflict that was noted when a memory was stored.
+    both (both hold), same (both say one thing), skip, edit. To a conflict or a removal also still: it holds,
+    and counts as stated today. An undo, a pin, and a conflict noted with a new memory are answers, too.
     """
 
     YES = "yes"
@@ -90,36 +88,25 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer of a person.
-
-    Attributes:
-        what: The kind of action it is about: merge, resolve, prune, rewrite; empty if not known.
-        keys: By which planning recognises the same question; see `keys_of`.
-        about: The memories in question.
-        run: The run it belongs to; empty if it was not applied yet, or is nothing to be applied.
-        number: Its number in the journal, by which it is withdrawn; 0 before it is there.
-        key: The proposal it was given to, by its content; see `content_key`.
-        text: What a person wrote instead of the drafted text.
-        pair: What it teaches a scorer, as a line that `calibrate` reads; empty if nothing.
-    """
+    """One answer of a person."""
 
     say: Say
-    what: str
-    keys: frozenset[str]
-    about: tuple[About, ...]
+    what: str  # the kind of action it is about: merge, resolve, prune, rewrite; empty if not known
+    keys: frozenset[str]  # by which planning recognises the same question; see `keys_of`
+    about: tuple[About, ...]  # the memories in question
     at: datetime
-    run: str = ""
-    number: int = 0
-    key: str = ""
-    text: str | None = None
-    pair: str = ""
+    run: str = ""  # that it belongs to; empty if it was not applied yet, or is nothing to be applied
+    number: int = 0  # in the journal, by which it is withdrawn; 0 before it is there
+    key: str = ""  # the proposal it was given to, by its content; see `content_key`
+    text: str | None = None  # what a person wrote instead of the drafted text
+    pair: str = ""  # what it teaches a scorer, as a line that `calibrate` reads; empty if nothing
 
     @classmethod
     def to(cls, action: Action, say: Say, *, at: datetime, run: str = "") -> Answer:
         """A person's answer to an action."""
         by_id = {member.id: member.text for member in action.members}
         about = tuple(About(name, text) for name, text in by_id.items())
-        if _by_sentence(action):
+        if isinstance(action, Resolve | Merge) and action.said:
             about = tuple(
                 About(name, by_id[name], said) for name, said in zip(_sides(action), action.said, strict=True)
             )
@@ -138,10 +125,7 @@ class Answer:
 
     @property
     def closes(self) -> bool:
-        """Whether what it is about is not proposed again.
-
-        A person who takes back the choice of a side is asked about the conflict again.
-        """
+        """Whether what it is about is not proposed again; it is if the choice of a side was taken back."""
         return self.say in _CLOSE and not (self.say is Say.TAKEN_BACK and self.what == ActionKind.RESOLVE)
 
     @property
@@ -155,10 +139,7 @@ class Answer:
 
 
 def content_key(action: Action) -> str:
-    """Name of a proposal by its content: its texts, its members and what is to become of them.
-
-    It is the same in every plan, run and front, and another one as soon as one of these changes.
-    """
+    """Name of a proposal by its texts, its members and what becomes of them, the same in every plan."""
     parts = [str(action.kind), *sorted(f"{member.id}\0{member.text_hash}" for member in action.members)]
     match action:
         case Merge():
@@ -176,8 +157,8 @@ def keys_of(action: Action) -> frozenset[str]:
     """Names of what an action is about, by its texts.
 
     A merge or a conflict is known by its pairs, so that no other grouping of the same memories repeats
-    it; a conflict between sentences by these, whatever is written around them; a prune by its text; a
-    new text by what it makes of which text, that of an index by each line that comes or goes.
+    it; one between sentences by these; a prune by its text; a new text by what it makes of which text, that
+    of an index by each line that comes or goes.
     """
     match action:
         case Prune():
@@ -199,12 +180,7 @@ def keys_of(action: Action) -> frozenset[str]:
             return _pairs_of(action)
 
 
-def _by_sentence(action: Action) -> TypeGuard[Resolve | Merge]:
-    return isinstance(action, Resolve | Merge) and bool(action.said)
-
-
 def _sides(action: Resolve | Merge) -> tuple[str, str]:
-    """The memories in which the sentences of an action stand."""
     if isinstance(action, Resolve):
         return action.a[0], action.b[0]
     stays = str(action.survivor)
@@ -249,11 +225,7 @@ def _pairs_of(merge: Merge) -> frozenset[str]:
 
 
 def unanswered(plan: Plan, answered: Collection[str], *, asked: Collection[str] = ()) -> Plan:
-    """The plan without what a person answered already; what is `asked` for just now stays.
-
-    The pairs of merges and conflicts are left out where they are judged; planners that judge in another
-    way are held to it here, too: an action goes if all it is about was answered.
-    """
+    """The plan without what a person answered already; what is `asked` for just now stays."""
     actions = tuple(
         action
         for action in plan.actions

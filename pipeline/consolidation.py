@@ -26,14 +26,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
-    """What a pass proposed, and what was done about it.
-
-    Attributes:
-        result: What was applied, and what the delete budget held back; None after a dry run.
-    """
+    """What a pass proposed, and what was done about it."""
 
     plan: Plan
-    result: RunResult | None = None
+    result: RunResult | None = None  # what was applied, and what was held back; None after a dry run
 
 
 def consolidate(
@@ -50,10 +46,10 @@ def consolidate(
     state_dir: Path | str | None = None,
     now: datetime | None = None,
 ) -> Consolidation:
-    """Consolidate a store: what `mem0-dream` does, in one call.
+    """Consolidate a store: what `mem0-dream` does, in one call; the store is left open.
 
     Without `apply` nothing is changed. With it merges and prunes are applied as `--auto` does, and
-    contradictions are left to a person. The store is left open.
+    contradictions are left to a person.
 
     Args:
         store: What to consolidate.
@@ -96,8 +92,6 @@ def consolidate(
 def _in_a_thread(
     whole: Callable[Concatenate[Store, P], Consolidation],
 ) -> Callable[Concatenate[object, P], Coroutine[Any, Any, Consolidation]]:
-    """The same as a coroutine, over any client of mem0; the client stays open."""
-
     @functools.wraps(whole)
     async def coroutine(memory: object, /, *args: P.args, **kwargs: P.kwargs) -> Consolidation:
         def run() -> Consolidation:

@@ -47,11 +47,8 @@ if TYPE_CHECKING:
     from .reporting.report import Report
 
 
-SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")
-"""Ids by which a person names the memories to consolidate."""
-
-KEPT_BACKUPS = 5
-"""Copies of a store's files that are kept, one for each of the latest runs."""
+SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")  # ids by which a person names memories
+KEPT_BACKUPS = 5  # copies of a store's files, one for each of the latest runs
 
 
 class Session:
@@ -68,10 +65,7 @@ class Session:
         observer: Observer | None = None,
         kind: Kind | None = None,
     ) -> None:
-        """Open journal, access log and cache; models are loaded when they are first needed.
-
-        Settings are those of the store's own configuration if omitted; the session closes the store.
-        """
+        """Open journal, access log and cache; models are loaded when they are first needed."""
         self.store = store
         self.kind = kind or kind_of(store)
         self.settings = self.kind.limits(settings or read_settings(store.section))
@@ -101,11 +95,7 @@ class Session:
         self.access.close()
 
     def locked(self, *, wait_s: float = 0.0) -> contextlib.AbstractContextManager[None]:
-        """Keep other runs away from this store, after so many seconds of waiting at most.
-
-        Raises:
-            StoreLockedError: On entering, if another run is under way.
-        """
+        """Keep other runs away from this store, after waiting so many seconds at most; see `store_lock`."""
         return store_lock(self.directory, self.store.fingerprint, wait_s=wait_s)
 
     def watch(self, observer: Observer) -> None:
@@ -132,32 +122,11 @@ class Session:
 
         Unattended, no person will see the plan: only what is certain. `say` is called with the outcome of a
         second opinion; without it none is asked for.
-
-        Raises:
-            DreamError: If the model named for second opinions cannot be used at all; silence is no error.
         """
         inventory = scopes if isinstance(scopes, Inventory) else self.read(scopes)
-        means = self.means(now, unattended=unattended)
-
-        def advise(plan: Plan) -> Plan:
-            if say is None or not self.settings.second_opinion or not plan.unsure or plan.gaps:
-                return plan
-            from .planning.opinions import advise
-
-            with self._observer.stage("ask", None) as advance:
-                return advise(
-                    plan,
-                    settings=self.settings,
-                    store=self.store,
-                    kind=self.kind,
-                    cache=self.models.cache,
-                    unattended=unattended,
-                    say=say,
-                    progress=advance,
-                )
-
+        means = replace(self.means(now, unattended=unattended), say=say)
         self._spread(inventory, means)
-        proposal = propose(self.kind, inventory, replace(means, advise=advise))
+        proposal = propose(self.kind, inventory, means)
         left_open = open_conflicts(means.answers, inventory.memories)
         if self.kind.scoped:
             plan = self._findable(proposal.plan, inventory, unattended=unattended)
@@ -170,13 +139,12 @@ class Session:
         return replace(proposal, plan=plan, asked=asked)
 
     def _spread(self, inventory: Inventory, means: Means) -> None:
-        """Let workers judge the scopes first, where the settings say so and models have names."""
         limits = self.settings
         if not self.kind.scoped or not self.models.named or (limits.workers, limits.engine) == (1, "local"):
             return
         from .workers import judge_ahead, shares_of
 
-        shares = shares_of(inventory, self.store, settings=limits, circumstances=means.circumstances)
+        shares = shares_of(inventory, self.store, means)
         with self._observer.stage("judging scopes", len(shares)) as advance:
             judge_ahead(shares, self.models.cache, settings=limits, advance=advance)
 
@@ -217,9 +185,9 @@ class Session:
         only: Scope | None = None,
         into: Known | None = None,
     ) -> Known:
-        """What the matching scopes hold, to be asked about new texts; reads, and changes nothing.
+        """What the matching scopes hold, or `only` this one of them, to be asked about new texts.
 
-        With `only` nothing but this very scope; `into` is what was known before, whose vectors serve again.
+        `into` is what was known before, whose vectors serve again.
         """
         inventory, models = self.read(scopes), self.models
         if only is not None:
@@ -238,7 +206,6 @@ class Session:
         return self.look(scopes, now=now, unattended=unattended).plan
 
     def _findable(self, plan: Plan, inventory: Inventory, *, unattended: bool) -> Plan:
-        """The plan without merges that would hide a fact from a search, each named in its notes."""
         from .planning.recall import UNATTENDED_QUESTIONS, checked
 
         count = self.settings.recall_check
@@ -251,11 +218,7 @@ class Session:
         return checked(plan, living, encode=encode, questions=count, accessed=accessed).plan
 
     def completed(self, plan: Plan) -> Plan:
-        """A plan that was read, edited and answered elsewhere, as it will be applied to this store.
-
-        Raises:
-            PlanFileError: If it was made for another store.
-        """
+        """A plan that was read, edited and answered elsewhere, as it will be applied to this store."""
         refuse_foreign(plan, self.store)
         return self.kind.follow(plan.with_choices({}), self.kind.present())
 
@@ -290,12 +253,11 @@ class Session:
         Args:
             plan: What to do.
             now: The present moment; it names the run and dates what is retired.
-            choices: Answers to conflicts, by action id; the others are left open. What follows from them is
-                added; without any the plan is applied as it is.
+            choices: Answers to conflicts, by action id; what follows from them is added. Without any the
+                plan is applied as it is.
             retire: Expire memories instead of deleting them; by default only what lost a conflict.
             within_budget: Refuse a plan over the delete budget.
-            hold_back: Where memories belong to users, refuse only what is too much for its scope, and say so
-                in the result; see `planning.budget.affordable`.
+            hold_back: Where memories belong to users, refuse only what is too much for its scope.
 
         Raises:
             BudgetExceededError: If the plan is over budget, or all of it is held back.
@@ -336,11 +298,7 @@ class Session:
         return replace(result, held=held)
 
     def retires(self, plan: Plan, *, wanted: bool | None) -> tuple[str, ...]:
-        """Of which actions the removed memories expire.
-
-        What was contradicted, or is out of date, was true once, and who looks into a poisoned memory wants to
-        read it.
-        """
+        """Of which actions the removed memories expire: of what was true once, or is looked into later."""
         if wanted is not None:
             return tuple(ActionKind) if wanted else ()
         settled = [str(ActionKind.RESOLVE)] if any(each.choice for each in plan.conflicts) else []
@@ -353,7 +311,7 @@ class Session:
 
     def reporter(self, proposed: Plan | Proposal, *, explain: bool = False, texts: bool = True) -> Report:
         """What shows a plan to a person, with all that its kind of store does besides."""
-        proposal = Proposal.of(proposed) if isinstance(proposed, Plan) else proposed
+        proposal = Proposal(proposed, proposed) if isinstance(proposed, Plan) else proposed
         return self.kind.report(proposal, self.journal, explain=explain, texts=texts)
 
     def undo(
@@ -367,12 +325,8 @@ class Session:
     ) -> UndoResult:
         """Take a run back, or a part of it; the rest can be taken back later.
 
-        Args:
-            run: Its name; the newest that is not undone if omitted.
-            now: The present moment.
-            only: Ids, or beginnings of ids, of memories: only the actions that touched one of them.
-            scopes: Only the actions on memories of these scopes.
-            actions: Only these actions of its plan, by their ids.
+        The newest that is not undone if no run is named; of it only these `actions` by their ids, or those
+        on memories of these scopes, and on one of the memories whose ids begin as in `only`.
 
         Raises:
             UsageError: If the run did nothing of that kind.
@@ -409,14 +363,12 @@ class Session:
         self.journal.withdraw(self.store.fingerprint, answers)
 
     def _back_up(self, run: str) -> None:
-        """Copy the files of a store that rewrites them whole; the journal alone is enough for others."""
         folder = self.directory / "backups" / self.store.fingerprint
         if self.store.backup(folder / run) and folder.exists():
             for old in sorted(folder.iterdir())[:-KEPT_BACKUPS]:
                 shutil.rmtree(old)
 
     def _writer(self, store: str = "") -> Writer:
-        """What writes to the store, or to the links beside it if these are named by their fingerprint."""
         links = self.store.links if store.endswith(LINKS) else None
         if links is not None:
             return Writer(links, self.journal)
@@ -432,11 +384,7 @@ class Session:
 
 
 def part_of(plan: Plan, ids: Iterable[str], scopes: ScopeFilter) -> frozenset[str]:
-    """The actions of a plan on memories of these scopes, and on these memories if any are named.
-
-    Raises:
-        UsageError: If there is none, or none on one of the memories.
-    """
+    """The actions of a plan on memories of these scopes, and on these memories if any are named."""
     acting = [action for action in plan.actions if acts(action) and scopes.matches(action.scope)]
     named = [each.removeprefix(f"{plan.kind}:") for each in ids]
     part = {
@@ -451,11 +399,7 @@ def part_of(plan: Plan, ids: Iterable[str], scopes: ScopeFilter) -> frozenset[st
 
 
 def scope_filter(**ids: str | None) -> ScopeFilter:
-    """Build a filter from user_id, agent_id, run_id and app_id.
-
-    Raises:
-        UsageError: If an id is given but blank, which would silently mean everything.
-    """
+    """A filter from user_id, agent_id, run_id and app_id; a blank one would silently mean everything."""
     for name, value in ids.items():
         if value is not None and not value.strip():
             raise UsageError(f"{name} is empty; give an id, or leave the option out and use --all.")

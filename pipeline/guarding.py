@@ -44,21 +44,7 @@ class Guarded:
         encoder: Encoder | None = None,
         scorer: PairScorer | None = None,
     ) -> None:
-        """Wrap a client; models are loaded with the first text.
-
-        Args:
-            memory: A `Memory` of mem0, or a `MemoryClient`.
-            known: What becomes of a text that a memory says already.
-            contradicted: What becomes of a memory that the text is surely against: a person is asked about
-                it by the next pass, or it is retired (undo brings it back).
-            settings: Limits and models; the defaults if omitted.
-            state_dir: Where the journal lives.
-            encoder: Instead of the one the settings name.
-            scorer: Instead of the one the settings name.
-
-        Raises:
-            UsageError: If a policy is none of these, or it is another kind of client.
-        """
+        """Wrap a client; models are loaded with the first text. See `guarded`."""
         policies = (("known", known, ("skip", "add")), ("contradicted", contradicted, ("note", "retire")))
         for name, given, allowed in policies:
             if given not in allowed:
@@ -78,13 +64,8 @@ class Guarded:
     def check(self, text: str, *, metadata: Mapping[str, Any] | None = None, **ids: str) -> Checked:
         """What a text is to the memories of exactly this user, agent, run and app; writes nothing.
 
-        Args:
-            text: What would be stored.
-            metadata: What would be stored with it.
-            ids: user_id, agent_id, run_id, app_id.
-
         Raises:
-            UsageError: If there is no text, or nothing says whose memories are meant.
+            UsageError: If there is no text, or no id of `SCOPE_IDS` says whose memories are meant.
         """
         if not isinstance(text, str) or not text.strip():
             raise UsageError(f"There is no text to check: {text!r}.")
@@ -157,7 +138,6 @@ class Guarded:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[Session]:
-        """A session of its own for each call, since a journal belongs to one thread; models are kept."""
         with self._turn:
             session = Session(self._store, **self._options)
             if self._loaded is not None:
@@ -176,10 +156,6 @@ class Guarded:
         return self._known.check(text, metadata)
 
     def _oppose(self, session: Session, added: str, checked: Checked) -> None:
-        """Retire what the new memory is surely against, if that is wanted; else note it for the next pass.
-
-        Of a memory that says more than the sentence in question only a person may take anything away.
-        """
         against = [match for match in checked.matches if match.sure and match.finding is Finding.AGAINST]
         found = self._store.fetch([added]) if against else {}
         for match in against if added in found else ():

@@ -27,36 +27,20 @@ class ScopeTotal:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A frozen list of actions on one store.
+    """A frozen list of actions on one store."""
 
-    Attributes:
-        store: Fingerprint of the store it was made for.
-        kind: Name printed before ids.
-        now: The moment ages were reckoned from.
-        scorer: Identity of the scorer.
-        totals: Living memories per scope.
-        actions: Merges, conflicts, prunes, each sorted; then the changes of texts that stay.
-        unsure: Merges and conflicts that only a person can decide on, and what a settled conflict may have
-            made untrue; never acted on as they are.
-        gaps: Why the listing was not provably complete; such a plan cannot be applied.
-        fidelity: What an undo could not bring back.
-        apart: Memories with equal words that are, or may be, about different subjects: two ids, and why.
-        notes: What else a person should know about this plan.
-        left_open: Conflicts that a person skipped earlier and that still stand.
-    """
-
-    store: str
-    kind: str
-    now: datetime
-    scorer: str
+    store: str  # fingerprint of the store it was made for
+    kind: str  # name printed before ids
+    now: datetime  # the moment ages were reckoned from
+    scorer: str  # identity of the scorer
     totals: tuple[ScopeTotal, ...]
-    actions: tuple[Action, ...]
-    unsure: tuple[Merge | Resolve | Prune, ...] = ()
-    gaps: tuple[str, ...] = ()
-    fidelity: tuple[str, ...] = ()
-    apart: tuple[tuple[str, str, str], ...] = ()
-    notes: tuple[str, ...] = ()
-    left_open: int = 0
+    actions: tuple[Action, ...]  # merges, conflicts, prunes, each sorted; then the new texts of what stays
+    unsure: tuple[Merge | Resolve | Prune, ...] = ()  # what only a person can decide; never acted on as it is
+    gaps: tuple[str, ...] = ()  # why the listing was not provably complete; such a plan cannot be applied
+    fidelity: tuple[str, ...] = ()  # what an undo could not bring back
+    apart: tuple[tuple[str, str, str], ...] = ()  # ids of equal words that may be about two subjects, and why
+    notes: tuple[str, ...] = ()  # what else a person should know about this plan
+    left_open: int = 0  # conflicts that a person skipped earlier and that still stand
 
     @property
     def merges(self) -> tuple[Merge, ...]:
@@ -86,9 +70,8 @@ class Plan:
     def with_choices(self, choices: Mapping[str, Side | None]) -> Plan:
         """The same plan with answers to its conflicts.
 
-        A merge or a new text of a memory that lost a conflict is dropped: the losing fact goes as a
-        whole. A conflict whose winner lost another one is left open. Where a sentence of it lost, the
-        memory and what else is to become of it stay.
+        A merge or a new text of a memory that lost a conflict is dropped, unless only a sentence of it lost.
+        A conflict whose winner lost another one is left open.
         """
         lost: set[str] = set()
         resolved: dict[str, Resolve] = {}
@@ -136,7 +119,6 @@ class Plan:
 
 
 def _changed(action: Action) -> set[str]:
-    """Memories that are no longer as they were once an action is done."""
     if getattr(action, "said", ()):
         return set()  # a sentence goes, and what else is in the memory stays
     return set(action.removes if isinstance(action, Resolve) else (member.id for member in action.members))
@@ -148,9 +130,5 @@ def draft_id(members: Sequence[Memory | Member]) -> str:
 
 
 def spoken_id(memory_id: str) -> str:
-    """An id as it may be printed: a drafted text is named by its sources.
-
-    >>> spoken_id("1f2e3d4c")
-    '1f2e3d4c'
-    """
+    """An id as it may be printed: a drafted text is named by its sources."""
     return "merged:" + memory_id.removeprefix(_DRAFTED) if memory_id.startswith(_DRAFTED) else memory_id

@@ -1,9 +1,8 @@
 """One review behind the terminal, the browser, agents and plan files: what is asked, answered, and follows.
 
-A review holds a plan that was proposed and what a person said about it. An answer belongs to the content of
-a proposal (`content_key`), never to its number: it survives a new plan, a new run and another front, and
-lapses as soon as a text or the proposal changes. What the answers come to is worked out in one place, so
-that the same answers give the same plan wherever they were given. Nothing is resolved without an answer.
+An answer belongs to the content of a proposal (`content_key`), never to its number: it lapses as soon as a
+text or the proposal changes. What the answers come to is worked out here alone, so that the same answers
+give the same plan wherever they were given. Nothing is resolved without an answer.
 """
 
 from __future__ import annotations
@@ -50,8 +49,7 @@ def lost_by(sources: Iterable[str], text: str) -> tuple[list[tuple[str, str]], l
     """What a text written by hand does not keep of the memories it stands for.
 
     Returns:
-        Details (kind and text), for which it is refused; and words with a meaning, which are named to the
-        person who leaves them out.
+        Details (kind and text), for which it is refused; and words with a meaning, which are only named.
     """
     given = list(sources)
     details = [(item.kind, item.detail) for item in missing(given, text)]
@@ -76,14 +74,10 @@ class Review:
         unites: bool = True,
         edited: bool = False,
     ) -> None:
-        """Take the answers that fit the plan out of the journal.
+        """Take the answers that fit the plan out of the journal of a state directory.
 
-        Args:
-            directory: The state directory.
-            plan: What is proposed.
-            opt_in: Only what was accepted is done; else everything that was not refused.
-            unites: Two memories of the store can be written as one by hand.
-            edited: The plan was read from a file, so that something else may follow from what is left of it.
+        With `opt_in` only what was accepted is done, else everything that was not refused; `unites`: two
+        memories can be written as one by hand; `edited`: something else may follow from a plan file.
         """
         self.plan = plan
         self._directory = directory
@@ -107,7 +101,7 @@ class Review:
         """What may be answered about a proposal."""
         if isinstance(action, Resolve):
             return (*_OF_CONFLICTS, Say.EDIT) if self._may_unite(action) else _OF_CONFLICTS
-        if self._has_sides(action):
+        if self.unites and action in self.plan.unsure and len(action.members) == 2:
             return (*_ASKED, Say.EDIT, Say.A, Say.B)
         if isinstance(action, Prune):
             return (Say.YES, Say.STILL, Say.SKIP) if self._is_question(action) else (*_ASKED, Say.STILL)
@@ -116,14 +110,10 @@ class Review:
     def answer(
         self, name: str, say: str, text: str | None = None, *, now: datetime, held: bool = False
     ) -> Answer:
-        """Keep an answer, in place of an earlier one to the same proposal.
+        """Keep an answer, in place of an earlier one to the same proposal, by its key or id.
 
-        Args:
-            name: Key or id of the proposal.
-            say: See `Say`.
-            text: What a person wrote, with the answer edit.
-            now: When it was given.
-            held: It is written down only with the run that carries it out.
+        `text` is what a person wrote, with the answer edit; `held`, it is written down only with the run that
+        carries it out.
         """
         action, said = self.find(name), say.strip().lower()
         if isinstance(action, Merge):
@@ -208,7 +198,6 @@ class Review:
         return {name: given for name, given in self._said(self.pins).items() if given.say.changes}
 
     def _said(self, pins: frozenset[str]) -> dict[str, Answer]:
-        """The answers by the ids of their proposals, without those about pinned memories."""
         named = ((self.questions[key], given) for key, given in self.answers.items())
         return {action.id: given for action, given in named if pins.isdisjoint(m.id for m in action.members)}
 
@@ -299,15 +288,8 @@ class Review:
         snapshots = session.store.fetch(sorted(members))
         for name, member in members.items():
             memory = session.store.parse(snapshots[name]) if name in snapshots else None
-            if (
-                memory is None
-                or memory.pinned
-                or (memory.text_hash, memory.updated_at)
-                != (
-                    member.text_hash,
-                    member.updated_at,
-                )
-            ):
+            as_seen = (False, member.text_hash, member.updated_at)
+            if memory is None or (memory.pinned, memory.text_hash, memory.updated_at) != as_seen:
                 raise MovedOnError("The store has changed meanwhile, so nothing was done.")
 
     def lost(self, action: Action, text: str) -> tuple[list[tuple[str, str]], list[str]]:
@@ -328,37 +310,27 @@ class Review:
         return details, words
 
     def _check_text(self, action: Action, text: str) -> None:
-        details, _ = self.lost(action, text)
-        if details:
+        if details := self.lost(action, text)[0]:
             named = ", ".join(f"{kind} {detail}" for kind, detail in details)
             raise UsageError(f"This text would lose {len(details)} details of its sources: {named}")
 
     def _is_open(self, given: Answer) -> bool:
-        """Whether it is an answer to a proposal, and no run carried it out.
-
-        What a person confirmed before the plan was made, and is proposed again, is asked about anew.
-        """
         lapsed = given.say is Say.STILL and not given.keys and given.at < self.plan.now
         return bool(given.key) and not (given.run or lapsed) and given.say not in (Say.TAKEN_BACK, Say.PINNED)
 
     def _may_unite(self, conflict: Resolve) -> bool:
         return self.unites and not conflict.said
 
-    def _has_sides(self, action: Action) -> bool:
-        return self.unites and action in self.plan.unsure and len(action.members) == 2
-
     def _is_question(self, action: Action) -> bool:
         return isinstance(action, Resolve) or action in self.plan.unsure
 
     def _side(self, name: str, given: Answer) -> Side | None:
-        """The side that stays after an answer to a conflict, or about two of which one is kept."""
         action = self.find(name)
         if isinstance(action, Resolve) and given.say is Say.SAME and not self._may_unite(action):
             return action.newer or "b"  # one wording of the sentence is enough
         return "a" if given.say is Say.A else "b" if given.say is Say.B else None
 
     def _worded(self, action: Asked, said: Mapping[str, Answer], session: Session) -> Asked | Merge | Resolve:
-        """A proposal in the words of a person; two sides that say one thing become one memory."""
         given = said.get(action.id)
         if isinstance(action, Merge) and given is not None and given.say in (Say.A, Say.B):
             a, b = in_order(action)
@@ -391,30 +363,20 @@ class Review:
         """Doubts that were agreed to; merges around one memory become one, where its text can be written."""
         joined: list[Doubt] = []
         for doubt in doubts:
-            near = next((n for n, other in enumerate(joined) if self._around_one(other, doubt)), None)
-            one = self._both(joined[near], doubt, session) if near is not None else None
-            if near is not None and one is not None:
-                joined[near] = one
-            else:
-                joined.append(doubt)
+            merge = None
+            for at, other in enumerate(joined if self.unites and isinstance(doubt, Merge) else ()):
+                verdicts = [v for a in (other, doubt) if isinstance(a, Merge) for v in a.verdicts]
+                pairs = [{v.pair.a, v.pair.b} for v in verdicts]
+                if isinstance(other, Merge) and pairs and set.intersection(*pairs):
+                    stored = _stored(session, (*other.members, *doubt.members))
+                    merge = merge_of(session.kind, stored, stored, verdicts)
+                    joined[at] = replace(merge, id=other.id) if merge else other
+                    break
+            joined += [] if merge else [doubt]
         return tuple(joined)
-
-    def _around_one(self, one: Action, other: Action) -> bool:
-        """Whether a memory is directly in all pairs of both merges."""
-        pairs = [{v.pair.a, v.pair.b} for a in (one, other) if isinstance(a, Merge) for v in a.verdicts]
-        both = isinstance(one, Merge) and isinstance(other, Merge)
-        return self.unites and both and bool(set.intersection(*pairs) if pairs else ())
-
-    @staticmethod
-    def _both(one: Action, other: Action, session: Session) -> Merge | None:
-        stored = _stored(session, (*one.members, *other.members))
-        verdicts = [v for action in (one, other) if isinstance(action, Merge) for v in action.verdicts]
-        merge = merge_of(session.kind, stored, stored, verdicts)
-        return replace(merge, id=one.id) if merge is not None else None
 
     @contextlib.contextmanager
     def _journal(self) -> Iterator[Journal]:
-        """The journal for a moment; a review that waits holds no file open."""
         with contextlib.closing(Journal(self._directory)) as journal:
             yield journal
 
@@ -454,7 +416,6 @@ def _is_wanted(action: Action, given: Answer | None, *, unanswered: bool) -> boo
 
 
 def _in_own_words(merge: Merge, text: str) -> Merge:
-    """A merge with another text, and for an entity of a graph with what that says as a list."""
     said: Sequence[str] = ()
     if merge.observations:
         from .stores.graph.entities import edited_observations

@@ -1,9 +1,7 @@
 """Scopes judged ahead of a pass, in other processes or on other machines.
 
-A worker plans some scopes and throws the plan away. What it leaves behind is in the cache: vectors, and what
-the scorer read of each pair. The pass itself then computes nothing anew, so that its plan is the one that it
-would make alone, whatever a worker did; a worker that dies costs time, and nothing else. The store is read
-and written by the pass only, so that stores of one process (Qdrant on disk) are served, too.
+A worker plans some scopes and throws the plan away; what the models said is left in the cache. The plan of
+the pass is the one that it would make alone, whatever a worker did. Only the pass reads and writes the store.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,22 +24,20 @@ from ..errors import MissingExtraError, ModelError
 from ..records import Inventory, Memory, Scope
 from ..settings import Settings
 from .judging.cache import Cache
-from .judging.inventory import Circumstances
 from .judging.models import Models
 from .stores.base import Capabilities
 
 if TYPE_CHECKING:
+    from .planning.hooks import Means
     from .stores.base import Store
 
-SHARE = 256
-"""Memories from which on a share is large enough to pay for its way to a worker; a scope is never split."""
-
-RETRIES = 3
-"""How often a share that was lost with its machine is given to another one."""
+SHARE = 256  # memories from which a share pays for its way to a worker; a scope is never split
+RETRIES = 3  # how often a share that was lost with its machine is given to another one
 
 REACH_S = 5.0
-LOOK_S = 1.0
-"""How often the cache is asked what is done."""
+LOOK_S = 1.0  # how often the cache is asked what is done
+
+_TOLD = ("now", "accessed", "rejected", "unattended", "tracked", "hygiene")
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +49,7 @@ class Share:
     memories: tuple[Memory, ...]
     capabilities: Capabilities
     settings: Settings
-    circumstances: Mapping[str, Any]
+    circumstances: Mapping[str, Any]  # of `planning.hooks.Means`, and the thresholds
 
     @property
     def key(self) -> bytes:
@@ -65,15 +61,11 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A store of which nothing is asked but what it can do."""
-
     capabilities: Capabilities
     kind: str = "mem0"
 
 
 class _Kept(Cache):
-    """A cache that also remembers what was put into it."""
-
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
         self.fresh: dict[bytes, bytes] = {}
@@ -83,22 +75,18 @@ class _Kept(Cache):
         super().store(entries)
 
 
-def shares_of(
-    inventory: Inventory, store: Store, *, settings: Settings, circumstances: Circumstances
-) -> list[Share]:
+def shares_of(inventory: Inventory, store: Store, means: Means) -> list[Share]:
     """Whole scopes in shares, the largest first; retired memories may be among them."""
     scopes: dict[Scope, list[Memory]] = {}
     for memory in inventory.memories:
         scopes.setdefault(memory.scope, []).append(memory)
-    told = {each.name: getattr(circumstances, each.name) for each in fields(Circumstances)}
-    shares: list[Share] = []
-    waiting: list[Memory] = []
+    told = {name: getattr(means, name) for name in _TOLD} | {"thresholds": means.models.calibrated}
+    parts: list[list[Memory]] = [[]]
     for memories in sorted(scopes.values(), key=lambda each: (-len(each), each[0].id)):
-        waiting += memories
-        if len(waiting) >= SHARE:
-            shares.append(Share(tuple(waiting), store.capabilities, settings, told))
-            waiting = []
-    return shares + ([Share(tuple(waiting), store.capabilities, settings, told)] if waiting else [])
+        if len(parts[-1]) >= SHARE:
+            parts.append([])
+        parts[-1] += memories
+    return [Share(tuple(part), store.capabilities, means.settings, told) for part in parts if part]
 
 
 def judge_ahead(
@@ -106,11 +94,7 @@ def judge_ahead(
 ) -> None:
     """Fill the cache with what a plan of these shares will ask; never more than a serial pass would ask.
 
-    Those that were judged before, unchanged, are left out; a single one stays with the caller.
-
-    Raises:
-        MissingExtraError: If Ray is wanted and not installed.
-        ModelError: If there is no Ray at the address.
+    Those judged before, unchanged, are left out; a single one stays with the caller.
     """
     every = list(shares)
     known = cache.load([share.key for share in every])
@@ -124,10 +108,7 @@ def judge_ahead(
 
 
 def judged(share: Share, directory: Path | None = None) -> dict[bytes, bytes]:
-    """Plan one share; what the models said is in the cache of the directory, a state directory.
-
-    Without one, which the caller reads, too, the entries are returned.
-    """
+    """Plan one share; what the models said is in the cache of the state directory, else returned."""
     from .kinds.mem0 import build_plan
 
     with tempfile.TemporaryDirectory() as folder:
@@ -147,7 +128,6 @@ def judged(share: Share, directory: Path | None = None) -> dict[bytes, bytes]:
 def _by_processes(
     shares: list[Share], cache: Cache, settings: Settings
 ) -> Iterator[tuple[Share, dict[bytes, bytes]]]:
-    """Each process gets its shares at the start and answers through the cache; no queue can be blocked."""
     context = multiprocessing.get_context("spawn")
     count = min(settings.workers, len(shares))
     running = [
@@ -217,7 +197,6 @@ def _by_ray(
 
 
 def _reach(address: str | None) -> None:
-    """Raise OSError where nobody listens; Ray itself would try for minutes."""
     host, colon, port = (address or "").rpartition("://")[2].rpartition(":")
     if colon and port.isdigit():
         socket.create_connection((host, int(port)), REACH_S).close()

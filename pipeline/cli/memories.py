@@ -102,7 +102,7 @@ def why(options: Options, first: str, second: str) -> None:
             for given in session.answered
             if {item.id for item in given.about} >= {a.id, b.id}
         ]
-        echo(pair_lines(session.store.kind, a, b, _judged(session, a, b, options), answered))
+        echo(pair_lines(session.store.kind, a, b, _judged(session, a, b), answered))
 
 
 @command("store", "scope", "plan", "json")
@@ -139,7 +139,7 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
     answer({"versions": list(map(asdict, shown))}, lines, as_json=options.as_json)
 
 
-def _judged(session: Session, a: Memory, b: Memory, options: Options) -> Verdict | None:
+def _judged(session: Session, a: Memory, b: Memory) -> Verdict | None:
     """The verdict on two memories, however far apart they are; None if they are never compared."""
     if a.scope != b.scope or a.id == b.id:
         return None
@@ -147,13 +147,8 @@ def _judged(session: Session, a: Memory, b: Memory, options: Options) -> Verdict
     from ..judging.subjects import keys_by_scope
 
     pair = [a, replace(b, category=a.category)]
-    judging = Judging(
-        session.models.read(),
-        session.models.asked(),
-        session.settings.model_copy(update={"floor": -1.0}),
-        replace(session.means(options.moment).circumstances, rejected=frozenset()),
-        keys_by_scope(pair, settings=session.settings),
-    )
+    limits, keys = session.settings, keys_by_scope(pair, settings=session.settings)
+    judging = Judging.by(session.models, limits.model_copy(update={"floor": -1.0}), keys)
     verdicts = judging.all_pairs(pair)
     return verdicts[0] if verdicts else None
 

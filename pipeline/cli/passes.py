@@ -171,7 +171,8 @@ def _asked_after(session: Session, plan: Plan, options: Options, began: float) -
     if long := session.outdated(inventory, now=options.moment, several=True):
         shown = session.reporter(replace(plan, actions=long))
         echo(["May have gone out of date, too, in a part:", *(f"  {shown.line(each)}" for each in long)])
-    proposal = Proposal.of(replace(plan, actions=(), unsure=more, left_open=0))
+    asked = replace(plan, actions=(), unsure=more, left_open=0)
+    proposal = Proposal(asked, asked)
     if more and may_ask(proposal.plan, review=options.review):
         _carried_out(session, proposal, options, began)
     elif more:

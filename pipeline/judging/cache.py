@@ -1,8 +1,8 @@
 """A cache of model outputs, so that a nightly pass computes only what changed.
 
 Keys are hashes of a model's identity and of everything it read; no text is stored. A cache can be slow,
-locked, full or damaged, but never wrong and never an error: an entry that does not match its checksum
-counts as missing, a damaged file is moved aside, and whatever is missing is computed again.
+locked, full or damaged, but never wrong and never an error: what does not match its checksum is computed
+again, and a damaged file is moved aside.
 """
 
 from __future__ import annotations
@@ -39,24 +39,18 @@ FILE_NAME = "cache.sqlite3"
 MAX_BYTES = 2 << 30
 """A larger cache loses the older half of it; it grows by about 10 kB per text and 0.2 kB per pair."""
 
-TIMEOUT_S = 10.0
-"""Seconds another process may keep the file busy before this one goes on without the cache."""
-
-AT_ONCE = 1_024
-"""Most texts or pairs that are computed and stored together: a killed run loses no more than these."""
+TIMEOUT_S = 10.0  # another process may keep the file busy before this one goes on without the cache
+AT_ONCE = 1_024  # texts or pairs that are stored together at most: a killed run loses no more
 
 FIRST_AT_ONCE = 16
-PART_S = 1.0
-"""Seconds that a part should take at most, so that progress shows; parts grow and shrink towards that."""
+PART_S = 1.0  # a part should take at most, so that progress shows; parts grow and shrink towards that
 
 _KEYS_PER_QUERY = 500
 _CHECKSUM_BYTES = 8
 _NUMBERS = operator.attrgetter(*(field.name for field in dataclasses.fields(PairContext)))
 _SCHEMA = "CREATE TABLE IF NOT EXISTS entries_1 (key BLOB PRIMARY KEY, value BLOB NOT NULL)"
 
-OnStage = Callable[[str, int, int], None]
-"""Told the stage, how many of its items are done, and how many there are; first with none done."""
-
+OnStage = Callable[[str, int, int], None]  # told a stage, how many of its items are done, and their number
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
@@ -87,7 +81,6 @@ class Cache:
         return self._attempt(lambda session: _prune(session, limit), (0, 0))
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T], fallback: T) -> T:
-        """Do the work, on a fresh file if this one is damaged; any other failure gives the fallback."""
         for _ in range(2):
             try:
                 with contextlib.closing(self._open()) as session:
@@ -97,7 +90,11 @@ class Cache:
                 return fallback
             except sqlite3.DatabaseError as error:
                 _log.warning("The cache %s is damaged and is moved aside: %s", self.path, error)
-                self._move_aside()
+                with contextlib.suppress(OSError):
+                    self.path.replace(self.path.with_suffix(".damaged"))
+                for ending in ("-wal", "-shm"):
+                    with contextlib.suppress(OSError):
+                        self.path.with_name(self.path.name + ending).unlink()
         return fallback
 
     def _open(self) -> sqlite3.Connection:
@@ -112,13 +109,6 @@ class Cache:
             connection.close()
             raise
         return connection
-
-    def _move_aside(self) -> None:
-        with contextlib.suppress(OSError):
-            self.path.replace(self.path.with_suffix(".damaged"))
-        for ending in ("-wal", "-shm"):
-            with contextlib.suppress(OSError):
-                self.path.with_name(self.path.name + ending).unlink()
 
 
 class CachedEncoder:
@@ -142,11 +132,9 @@ class CachedEncoder:
 class CachedScorer(Wrapped):
     """A scorer that judges each unordered pair once, ever.
 
-    The two sides are put in one order before the scorer sees them, so that a pair and its mirror image
-    share an entry. Everything a scorer may read is in the key, the cosine to the last bit.
-
-    The expensive stages of a `StagedScorer` are cached by the texts alone: a new neighbour changes the
-    place of pairs, and no text is read again.
+    Everything a scorer may read is in the key, the cosine to the last bit. The expensive stages of a
+    `StagedScorer` are cached by the texts alone: a new neighbour changes the place of pairs, and no text is
+    read again.
     """
 
     def __init__(self, scorer: PairScorer, cache: Cache, *, on_stage: OnStage | None = None) -> None:
@@ -160,17 +148,18 @@ class CachedScorer(Wrapped):
             return self._scorer.score(pairs)
         if isinstance(self._scorer, StagedScorer):
             return self._staged(self._scorer, pairs)
-        sides = [_ordered(pair) for pair in pairs]
-        keys = [_pair_key(self.name, pair) for pair, _ in sides]
-        asked = [pair for pair, _ in sides]
+        keys, asked = [], [_ordered(pair) for pair in pairs]
+        for pair in asked:
+            cosine = struct.pack("<d", pair.cosine).hex()
+            place = [] if pair.context is None else [_standing(pair.context).hex()]
+            keys.append(_key("pair", self.name, *_read(pair), cosine, *place))
         rows = self._known.rows("judge", keys, asked, lambda part: _table(self._scorer.score(part)))
         entailment = rows[:, 3:].copy()
-        swapped = np.array([swap for _, swap in sides])
+        swapped = np.array([given is not pair for given, pair in zip(pairs, asked, strict=True)])
         entailment[swapped] = entailment[swapped, ::-1]
         return PairScores(np.ascontiguousarray(rows[:, :3]), entailment)
 
     def _staged(self, scorer: StagedScorer, pairs: Sequence[PairInput]) -> PairScores:
-        """All scores from one entry where nothing changed; else only the stages that depend on the texts."""
         key = _pairs_key(self.name, pairs)
         known = self._cache.load([key]).get(key, b"")
         if len(known) != len(pairs) * 5 * 4:
@@ -238,27 +227,20 @@ def _table(scores: PairScores) -> NDArray[np.float32]:
     return np.hstack([scores.probabilities, scores.entailment]).astype(np.float32)
 
 
-def _ordered(pair: PairInput) -> tuple[PairInput, bool]:
-    """The pair with its sides in one order, and whether they were swapped."""
+def _ordered(pair: PairInput) -> PairInput:
+    """The pair, or its mirror image: the two share an entry."""
     a, b, a_date, b_date, _ = _read(pair)
-    return (pair, False) if (a, a_date) <= (b, b_date) else (pair.swapped(), True)
+    return pair if (a, a_date) <= (b, b_date) else pair.swapped()
 
 
 def _read(pair: PairInput) -> tuple[str, ...]:
-    """The texts, their dates and the category."""
     dates = (moment.isoformat() if moment else "" for moment in (pair.a_date, pair.b_date))
     return pair.a, pair.b, *dates, "" if pair.category is None else f"={pair.category}"
 
 
-def _pair_key(name: str, pair: PairInput) -> bytes:
-    cosine = struct.pack("<d", pair.cosine).hex()
-    place = [] if pair.context is None else [_standing(pair.context).hex()]
-    return _key("pair", name, *_read(pair), cosine, *place)
-
-
 def opinion_key(name: str, pair: PairInput) -> bytes:
     """Key of a language model's opinion on a pair: the model, and everything it read."""
-    return _key("opinion", name, *_read(_ordered(pair)[0]))
+    return _key("opinion", name, *_read(_ordered(pair)))
 
 
 def _pairs_key(name: str, pairs: Sequence[PairInput]) -> bytes:
@@ -316,7 +298,6 @@ def _prune(session: sqlite3.Connection, limit: int) -> tuple[int, int]:
 
 
 def _shorten(session: sqlite3.Connection, limit: int) -> bool:
-    """Let the oldest entries go, as if all had one size; whether any went."""
     (entries,) = session.execute("SELECT count(*) FROM entries_1").fetchone()
     kept = int(entries * min(1.0, limit / max(_bytes_used(session), 1)))
     last = "SELECT rowid FROM entries_1 ORDER BY rowid DESC LIMIT 1 OFFSET ?"
@@ -332,7 +313,6 @@ def _bytes_used(session: sqlite3.Connection) -> int:
 
 
 def _parts(keys: list[bytes]) -> Iterator[list[bytes]]:
-    """The keys in parts, sized so that each takes at most about `PART_S` seconds."""
     start, size = 0, FIRST_AT_ONCE
     while start < len(keys):
         begun = time.monotonic()

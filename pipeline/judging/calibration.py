@@ -1,8 +1,4 @@
-"""Labelled pairs of a person's own memories, and thresholds fitted on them for a stated precision.
-
-The scorer stays as it is; only where its probabilities become decisions moves. Too few pairs fit
-nothing: a threshold that was right five times may be wrong the sixth.
-"""
+"""Labelled pairs of a person's own memories, and thresholds fitted on them for a stated precision."""
 
 from __future__ import annotations
 
@@ -20,14 +16,10 @@ from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, Thresholds
 from ...records import Label, rejection_key
 from ..actions import Member
 
-AUTO_PRECISION = 0.98
-"""Share of automatic merges that must be right on the labelled pairs."""
-CONTRADICTION_PRECISION = 0.90
-"""Share of reported conflicts that must be right on the labelled pairs."""
-MIN_PREDICTED = 20
-"""Fewest pairs above a threshold for its precision to mean anything."""
-_STRICTEST = 0.999
-"""Where a threshold goes that cannot reach its precision: practically nothing passes."""
+AUTO_PRECISION = 0.98  # of automatic merges, on the labelled pairs
+CONTRADICTION_PRECISION = 0.90  # of reported conflicts
+MIN_PREDICTED = 20  # fewest pairs above a threshold for its precision to mean anything
+_STRICTEST = 0.999  # where a threshold goes that cannot reach its precision: practically nothing passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +49,13 @@ def calibrate(
     base: Thresholds,
     auto_precision: float = AUTO_PRECISION,
 ) -> Calibration:
-    """Fit the thresholds that reach the stated precisions with the most recall.
+    """Fit the thresholds that reach the stated precisions with the most recall; `base` are the scorer's own.
 
-    Args:
-        probabilities: float32 [n, 3] of the scorer for the labelled pairs.
-        vetoed: For each pair, whether a guard forbids an automatic merge.
-        labels: What each pair is.
-        base: The scorer's own thresholds; `duplicate`, where doubt begins, is kept from them.
-        auto_precision: Wanted share of right automatic merges.
+    Takes float32 [n, 3] probabilities of the labelled pairs, whether a guard vetoes each, and what each is.
 
     Raises:
         UsageError: If there are too few labelled duplicates to fit anything.
     """
-    import numpy as np
-
     duplicates = np.array([label is Label.DUPLICATE for label in labels], dtype=bool)
     opposed = np.array([label is Label.CONTRADICTION for label in labels], dtype=bool)
     if duplicates.sum() < MIN_PREDICTED:
@@ -92,11 +77,9 @@ def calibrate(
 def fit_threshold(scores: NDArray[np.float32], right: NDArray[np.bool_], precision: float) -> Reached:
     """The lowest threshold above which the wanted share of pairs is right (scores and right: [n]).
 
-    Halfway between the last score that counts and the next lower one. If no threshold with enough pairs
-    reaches the precision, one that practically nothing passes.
+    Halfway between the last score that counts and the next lower one; practically nothing passes where none
+    with enough pairs reaches the precision.
     """
-    import numpy as np
-
     order = np.argsort(-scores, kind="stable")
     hits = np.cumsum(right[order])
     share = hits / np.arange(1, len(order) + 1)
@@ -180,11 +163,7 @@ def read_pairs(file: Path) -> tuple[LabelledPair, ...]:
 
 
 def parse_pairs(lines: Iterable[str], *, source: str) -> tuple[LabelledPair, ...]:
-    """Labelled pairs by their lines, each key once, the last line first; those labelled unsure are left out.
-
-    Raises:
-        UsageError: If a line is no labelled pair.
-    """
+    """Labelled pairs by their lines, each key once, without the unsure; UsageError at any other line."""
     pairs: dict[str, LabelledPair] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -20,12 +20,8 @@ from ...records import Candidate, Memory, Scope
 from .neighbourhood import contexts_of
 from .subjects import NO_KEYS, KeysOf, keys_by_scope, signature
 
-SAME_TEXT = 1.0
-"""Cosine of an exact pair."""
-
-PART_FLOOR = 0.6
-"""Lowest cosine of a statement and a statement of another memory that makes a pair of the two memories."""
-
+SAME_TEXT = 1.0  # cosine of an exact pair
+PART_FLOOR = 0.6  # lowest cosine of two statements that makes a pair of their memories
 PART_NEIGHBOURS = 8
 
 
@@ -64,11 +60,11 @@ def find_candidates(
 ) -> tuple[Candidate, ...]:
     """Find all pairs to judge, sorted by ids, each unordered pair once, in whichever order the memories are.
 
-    Groups of one statement come as stars: the member with the smallest id with each of the others, which is
-    enough because equality of keys is transitive. It stands for the group in the search for near ones.
+    Groups of one statement come as stars around the smallest id, which stands for the group in the search for
+    near ones.
 
     Args:
-        memories: Those that may be merged at all; pinned and retired ones were left out by the caller.
+        memories: Those that may be merged at all.
         vectors: float32 [n, d], one row for each memory, in the same order.
         floor: Lowest cosine of a pair.
         neighbours: Most partners that one memory looks for.
@@ -77,10 +73,6 @@ def find_candidates(
         parts: Searched, too, where a group has more memories than one looks for partners.
         but: Near pairs by their ids, the smaller first, that need not be judged.
         notes: Takes up how many near pairs an approximate search found.
-
-    Raises:
-        ValueError: If there is not one vector for each memory.
-        ModelError: If a vector holds a value that is not a finite number.
     """
     if vectors.ndim != 2 or len(vectors) != len(memories):
         raise ValueError(
@@ -118,7 +110,6 @@ def find_candidates(
 
 
 def _with_parts(near: RowPairs, vectors: NDArray[np.float32], parts: Parts) -> RowPairs:
-    """The pairs with those of which a statement of one is near the other, or near a statement of it."""
     owner = np.concatenate([np.arange(len(vectors)), parts.rows])
     stacked = np.concatenate([vectors, parts.vectors])
     found = choose_index(len(owner)).pairs(stacked, floor=PART_FLOOR, neighbours=PART_NEIGHBOURS)

@@ -31,8 +31,7 @@ NEAREST = 6
 FLOOR = 0.3
 """and none farther than this."""
 MOST_VECTORS = 50_000
-TEXT = "\U0010ffff"
-"""Id of the text that is checked; it sorts behind every real one."""
+TEXT = "\U0010ffff"  # id of the text that is checked; it sorts behind every real one
 
 
 class Finding(StrEnum):
@@ -49,20 +48,14 @@ _ORDER = tuple(Finding)
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What a text is to one memory, the first side of the verdict.
-
-    Attributes:
-        said: The statement of the memory that was compared; empty if all of it.
-        sure: Otherwise a person would be asked.
-        part: The statement of the text that was compared; empty if all of it.
-    """
+    """What a text is to one memory, the first side of the verdict."""
 
     finding: Finding
     memory: Memory
-    said: str
-    sure: bool
+    said: str  # the statement of the memory that was compared; empty if all of it
+    sure: bool  # otherwise a person would be asked
     verdict: Verdict
-    part: str = ""
+    part: str = ""  # the statement of the text that was compared; empty if all of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +163,6 @@ class Known:
         return row.memory.scope, row.memory.category or "", row.whole
 
     def _judged(self, rows: Sequence[_Row], new: Memory, *, placed: bool) -> Sequence[Verdict]:
-        """The verdicts on a text and memories, or statements, of one scope and category."""
         named = {f"{number:04}": replace(row.memory, text=row.text) for number, row in enumerate(rows)}
         vectors = self._embedded([row.text for row in rows]) @ self._embedded([new.text])[0]
         pairs = [Candidate(name, TEXT, float(cosine)) for name, cosine in zip(named, vectors, strict=True)]

@@ -1,14 +1,10 @@
-"""Embeds and judges for a plan: whole inventories first, drafted memories later, nothing twice.
-
-For a scorer that reads the place of a pair in its store, pairs whose place changes by the merges are judged
-again, since a second pass would judge them so.
-"""
+"""Embeds and judges for a plan: whole inventories first, drafted memories later, nothing twice."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from typing import Self
 
 import numpy as np
 
@@ -18,41 +14,20 @@ from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Verdict, rejection_key
 from ...settings import Settings
 from ..plan import draft_id
+from .cache import OnStage
 from .candidates import Near, Parts, find_candidates
 from .judge import close_for, judge
+from .models import Models
 from .subjects import KeysOf
-
-Known = tuple[str, str, str, PairContext | None]
 
 FAR = 0.97
 """Distinct with this probability, two texts stay so within one plan, whatever is merged beside them.
 Of 50,084 verdicts on invented memories that stood elsewhere after merges, three changed, all from 0.74."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
-    """What a plan depends on besides the inventory and the models.
-
-    Attributes:
-        accessed: Latest reads from the access log, by memory id.
-        rejected: Keys of pairs a person refused (see `rejection_key`).
-        unattended: No person sees the plan before it is applied, so age alone removes less.
-        tracked: Ids that the agent's own client is known to have read.
-        hygiene: Classes of junk that may be proposed to go (see `rules.hygiene`).
-    """
-
-    now: datetime
-    accessed: Mapping[str, datetime] = field(default_factory=dict)
-    rejected: frozenset[str] = frozenset()
-    thresholds: Thresholds | None = None
-    unattended: bool = False
-    tracked: frozenset[str] = frozenset()
-    hygiene: frozenset[str] = frozenset()
-
-
 @dataclass(slots=True)
 class Judging:
-    """One encoder and one scorer under the circumstances of one plan.
+    """One encoder and one scorer for one plan; pairs of a `rejected` key (`rejection_key`) are not judged.
 
     Drafting asks about the same pairs again and again: verdicts so far are known by ids, texts and place.
     """
@@ -60,11 +35,26 @@ class Judging:
     encoder: Encoder
     scorer: PairScorer
     settings: Settings
-    circumstances: Circumstances
     keys: KeysOf
-    known: dict[Known, Verdict] = field(default_factory=dict)
+    rejected: frozenset[str] = frozenset()
+    thresholds: Thresholds | None = None
     notes: list[str] = field(default_factory=list)
+    _known: dict[tuple[str, str, str, PairContext | None], Verdict] = field(default_factory=dict)
     _far: set[tuple[str, str, str, str]] = field(default_factory=set)
+
+    @classmethod
+    def by(
+        cls,
+        models: Models,
+        settings: Settings,
+        keys: KeysOf,
+        *,
+        rejected: frozenset[str] = frozenset(),
+        on_stage: OnStage | None = None,
+    ) -> Self:
+        """The same with the models of a session and its calibration."""
+        encoder, scorer = models.read(on_stage=on_stage), models.asked(on_stage=on_stage)
+        return cls(encoder, scorer, settings, keys, rejected, models.calibrated)
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
         """Judge every candidate pair; pairs that a person refused come back as distinct."""
@@ -93,7 +83,6 @@ class Judging:
         return left
 
     def _moved(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
-        """Judge what may be judged otherwise than before, now that other memories stand beside it."""
         texts = {memory.id: memory.text for memory in memories}
         far = {
             (a, b) for a, b, told_a, told_b in self._far if texts.get(a) == told_a and texts.get(b) == told_b
@@ -132,13 +121,13 @@ class Judging:
         new = [
             pair
             for pair, name in zip(pairs, named, strict=True)
-            if name[2] not in self.circumstances.rejected and name not in self.known
+            if name[2] not in self.rejected and name not in self._known
         ]
         judged = judge(
             new,
             by_id,
             self.scorer,
-            thresholds=self.circumstances.thresholds,
+            thresholds=self.thresholds,
             keys=self.keys,
             asks_from=close_for(self.encoder.name),
             single=self.settings.single,
@@ -149,5 +138,5 @@ class Judging:
             for (a, b), item in fresh.items()
             if item.label is Label.DISTINCT and item.probabilities[2] >= FAR
         }
-        self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
-        return tuple(self.known[name] for name in named if name in self.known)
+        self._known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
+        return tuple(self._known[name] for name in named if name in self._known)

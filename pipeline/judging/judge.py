@@ -1,8 +1,8 @@
 """From scores to verdicts: thresholds decide, guards may only hold back.
 
-What is one statement by its words alone needs no model, and is never a contradiction. Everything else is
-scored in both directions, compared detail by detail, and called a duplicate only if nothing load-bearing
-differs. No verdict is ever inferred from another pair.
+What is one statement by its words alone needs no model. Everything else is scored in both directions,
+compared detail by detail, and called a duplicate only if nothing load-bearing differs. No verdict is ever
+inferred from another pair.
 """
 
 from __future__ import annotations
@@ -78,11 +78,7 @@ def decide(
     *,
     entailment: Sequence[float] = (1.0, 1.0),
 ) -> tuple[Label, bool]:
-    """Turn the probabilities of one pair into a label, and whether a merge needs no person.
-
-    >>> decide((0.99, 0.0, 0.01), (), Thresholds(auto=0.9, duplicate=0.5, contradiction=0.5))
-    (<Label.DUPLICATE: 'duplicate'>, True)
-    """
+    """Turn the probabilities of one pair into a label, and whether a merge needs no person."""
     evidence = tuple(evidence)
     duplicate, contradiction = probabilities[DUPLICATE], probabilities[CONTRADICTION]
     if contradiction >= thresholds.contradiction and contradiction >= duplicate:
@@ -97,7 +93,6 @@ def decide(
 
 
 def _held(evidence: Iterable[Evidence], entailment: Sequence[float]) -> bool:
-    """Whether a merge needs a person although nothing forbids it."""
     kinds = {item.kind for item in evidence}
     return bool(kinds & _ASKED) or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
 
@@ -154,7 +149,6 @@ def judge(
 
 
 def _one_value(verdict: Verdict, memories: Mapping[str, Memory], single: Collection[str]) -> Verdict:
-    """The verdict; a sure contradiction where both texts give a value to what has one by a person's word."""
     said = two_values(memories[verdict.pair.a].text, memories[verdict.pair.b].text, single) if single else ""
     if not said or verdict.label is Label.CONTRADICTION:
         return verdict
@@ -238,7 +232,6 @@ def _unstated(texts: PairInput, probabilities: Sequence[float], evidence: Iterab
 
 
 def _plain(pair: Candidate) -> Candidate:
-    """The pair without its place in the store, which is input to the scorer and no part of a verdict."""
     return Candidate(pair.a, pair.b, pair.cosine, pair.exact)
 
 
@@ -282,7 +275,6 @@ def _verdict(
 
 
 def _unread(pair: Candidate, texts: PairInput, evidence: tuple[Evidence, ...]) -> Verdict:
-    """The verdict on texts in a language that the scorer does not read: typed facts and denials decide."""
     opposed = contradicting(texts.a, texts.b) is Contradicting.SURE or only_denied(texts.a, texts.b)
     label = Label.CONTRADICTION if opposed else Label.DISTINCT
     told = (0.0, 1.0, 0.0) if opposed else (0.0, 0.0, 1.0)
@@ -306,11 +298,7 @@ def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:
 
 
 def suspected(a: str, b: str, *, cosine: float, close: float = CLOSE) -> Evidence | None:
-    """The rule by which two statements of one category would be reported, if any.
-
-    >>> suspected("Prefers tea", "Prefers coffee", cosine=0.7).detail
-    'turned against each other, with 50% of their words in common'
-    """
+    """The rule by which two statements of one category would be reported, if any."""
     shared = overlap(a, b)
     if shared >= CONTRADICTION_OVERLAP and opposed(a, b):
         return Evidence(RULE, f"turned against each other, with {shared:.0%} of their words in common")

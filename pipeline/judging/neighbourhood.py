@@ -1,7 +1,6 @@
 """Where a pair stands among the other memories of its scope and category: from vectors, and shared words.
 
-Two texts that are each other's nearest, with nothing else near, are more likely one fact than two of many
-similar texts. No verdict is inferred through a third memory: these numbers only join the pair's own.
+Two texts that are each other's nearest, with nothing else near, are more likely one fact than two of many.
 """
 
 from __future__ import annotations
@@ -21,13 +20,10 @@ from ...models.text.words import significant_words
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-EXACT_LIMIT = 4_096
-"""Memories up to which every third memory may be the bridge; above, those among the `NEAREST` of a side."""
-NEAREST = 64
-"""Ranks are counted up to this; all higher ranks are equal."""
+EXACT_LIMIT = 4_096  # memories up to which all may be the bridge; above, those among `NEAREST` of a side
+NEAREST = 64  # ranks are counted up to this; all higher ones are equal
 CROWD = 5
-DECIMALS = 6
-"""Cosines are rounded to this, so that equal texts stay equally near in every order of the memories."""
+DECIMALS = 6  # of cosines, so that equal texts stay equally near in every order of the memories
 _CELLS_AT_ONCE = 1 << 21
 _PAIRS_AT_ONCE = 1 << 13
 _NONE = -2.0  # below every cosine
@@ -79,10 +75,7 @@ class SharedWords:
 
 
 def shared_words(texts: Sequence[str], *, most: int) -> Counter[tuple[int, int]]:
-    """How many significant words each two texts share, by their rows in order; pairs with none are left out.
-
-    A word that more than `most` texts have is no reason to compare two of them.
-    """
+    """How many significant words each two texts share, by their rows; not counting words that more have."""
     holders: dict[str, list[int]] = defaultdict(list)
     for row, text in enumerate(texts):
         for word in significant_words(text):
@@ -95,13 +88,7 @@ def shared_words(texts: Sequence[str], *, most: int) -> Counter[tuple[int, int]]
 
 
 def contexts_of(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> list[PairContext]:
-    """The context of each pair of rows, in their order.
-
-    Args:
-        vectors: float32 [n, d], the memories of one scope and category, copies left out.
-        texts: What they say, in the same order.
-        pairs: int64 [m, 2] rows.
-    """
+    """The context of each pair of rows, int64 [m, 2], of a group: vectors float32 [n, d], and texts."""
     return [PairContext(*row) for row in context_table(vectors, texts, pairs).tolist()]
 
 
@@ -118,22 +105,14 @@ def context_table(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Int
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Group:
-    """What the contexts of all pairs of a group share; those of some pairs follow from it.
+    """What the contexts of all pairs of a group share; those of some pairs follow from it."""
 
-    Attributes:
-        units: float64 [n, d] rows of length 1.
-        involved: int64 [k], sorted rows that are in a pair.
-        whole: float64 [k, n] cosines, where the group is small.
-        near: Cosines and rows [k, w] of the nearest of each involved row.
-        sharing: Like `near`, by shares of words.
-    """
-
-    units: Floats
-    involved: Ints
-    whole: Floats | None
-    near: tuple[Floats, Ints]
+    units: Floats  # [n, d] rows of length 1
+    involved: Ints  # [k], sorted rows that are in a pair
+    whole: Floats | None  # [k, n] cosines, where the group is small
+    near: tuple[Floats, Ints]  # cosines and rows [k, w] of the nearest of each involved row
     words: SharedWords
-    sharing: tuple[Floats, Ints]
+    sharing: tuple[Floats, Ints]  # like `near`, by shares of words
 
     @classmethod
     def of(cls, vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> _Group:
@@ -146,7 +125,6 @@ class _Group:
         return cls(units, involved, whole, near, words, sharing)
 
     def table(self, pairs: Ints) -> Floats:
-        """`context_table` of some of the pairs, but for the bridge."""
         a, b = np.searchsorted(self.involved, pairs).T
         sides = (pairs[:, 0], pairs[:, 1])
         values, ids = self.near
@@ -162,7 +140,6 @@ class _Group:
         return np.stack(columns, axis=1).astype(float)
 
     def bridge(self, pairs: Ints) -> Floats:
-        """That column of the table: over all third memories, or over those that are near one of the two."""
         a, b = np.searchsorted(self.involved, pairs).T
         if self.whole is not None:
             return _bridge(self.whole, (a, b), (pairs[:, 0], pairs[:, 1]))
@@ -170,7 +147,6 @@ class _Group:
         return np.where(best > _NONE, np.round(best, DECIMALS), 0.0)
 
     def _through(self, rows: Ints, pairs: Ints) -> Floats:
-        """The bridge over what is near the first of each pair, which is an involved row of this number."""
         best = np.full(len(pairs), _NONE)
         order = np.argsort(rows, kind="stable")
         for of_row in np.split(order, np.flatnonzero(np.diff(rows[order])) + 1):
@@ -186,7 +162,6 @@ class _Group:
 def _standing(
     value: Floats, pairs: Ints, values: tuple[Floats, Floats], ids: tuple[Ints, Ints]
 ) -> tuple[list[Ints], list[Floats], list[Floats]]:
-    """From each side of the pairs: rank and margin of the other, and the third memories, nearest first."""
     thirds = [
         np.where((near == pairs[:, :1]) | (near == pairs[:, 1:]) | (near < 0), _NONE, known)
         for near, known in zip(ids, values, strict=True)
@@ -207,7 +182,6 @@ def _nearest(units: Floats, involved: Ints, whole: Floats | None) -> tuple[Float
 
 
 def _cosines(units: Floats, rows: Ints, others: Ints) -> Floats:
-    """Cosine of each row [k] with each of its others [k, w]."""
     cosines = np.zeros(others.shape)
     step = max(1, _CELLS_AT_ONCE // (others.shape[1] * units.shape[1]))
     for start in range(0, len(rows), step):

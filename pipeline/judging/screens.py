@@ -92,11 +92,7 @@ def says_something(text: str) -> bool:
 
 
 def tells(text: str) -> bool:
-    """Whether a text is a sentence with a verb behind its subject, and not only what something is like.
-
-    >>> tells("Zero is a valid state"), tells("Thread-safe with mutex protection")
-    (True, False)
-    """
+    """Whether a text is a sentence with a verb behind its subject, and not only what something is like."""
     return bool(_FINITE.search(text)) or any(unit.verb and unit.at for unit in bound(text).units)
 
 
@@ -108,11 +104,7 @@ def names(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def own_subject(text: str) -> bool:
-    """Whether a statement says by itself what it is about.
-
-    >>> own_subject("Audit logs are kept for 90 days"), own_subject("Uses npm"), own_subject("Status: done")
-    (True, False, False)
-    """
+    """Whether a statement says by itself what it is about: "Audit logs are kept", not "Uses npm"."""
     found = _FIELD.match(text)
     if _IMPLIED.match(text) or _PARTICIPLE.match(text):
         return False
@@ -133,22 +125,14 @@ def field(text: str) -> str:
 
 
 def bare_field(text: str) -> bool:
-    """Whether a text is a key with a day, a number or one plain word: it says something of its place alone.
-
-    >>> bare_field("**Severity**: MEDIUM"), bare_field("Found: 2026-06-06"), bare_field("Package: `com.a.b`")
-    (True, True, False)
-    """
+    """Whether a text is a key with a day, number or plain word, which says something of its place alone."""
     found = _FIELD.match(text)
     value = text[found.end() :].strip(" *_.") if found else ""
     return bool(_PLAIN_VALUE.fullmatch(value))
 
 
 def numbered_apart(a: str, b: str) -> bool:
-    """Whether two names differ in numbers alone, as those of two issues do.
-
-    >>> numbered_apart("Issue #850", "Issue #851"), numbered_apart("Issue #850", "PR #850")
-    (True, False)
-    """
+    """Whether two names differ in numbers alone, as those of two issues do."""
     return a != b and _DIGITS.sub("0", a.casefold()) == _DIGITS.sub("0", b.casefold())
 
 
@@ -183,11 +167,6 @@ def comparable(a: str, b: str) -> bool:
 
 
 def _another_sentence(a: str, b: str) -> bool:
-    """Whether a sentence of the shorter text is in none of the longer, or with another word in one place.
-
-    Beside sentences that repeat, what differs is what the text is about: "Likes tea. Ask first." / "Likes
-    cats. Ask first."
-    """
     few, many = sorted((sentences(a), sentences(b)), key=lambda said: sum(map(len, said)))
     if max(len(few), len(many)) < 2:
         return False
@@ -202,11 +181,7 @@ def codes_apart(a: str, b: str) -> bool:
 
 
 def describes_itself(a: str, name: str, b: str, other: str) -> bool:
-    """Whether two texts differ by words of the names of their entities: each says what its own one is.
-
-    >>> describes_itself("RPC for the weight", "rpc_get_weight", "RPC for the height", "rpc_get_height")
-    True
-    """
+    """Whether two texts differ by words of the names of their entities: each says what its own one is."""
     mine, theirs = names(name), names(other)
     unsaid = [{unit.key for unit in units} for units in relation(a, b).unsaid]
     return not (unsaid[0].isdisjoint(mine - theirs) or unsaid[1].isdisjoint(theirs - mine))
@@ -259,7 +234,6 @@ def changes(a: str, b: str) -> bool:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _renamed(text: str) -> frozenset[str]:
-    """The names in a text that tells of a change; where it tells from what, the names of that alone."""
     told = _CHANGED.search(text)
     if not told:
         return frozenset()
@@ -305,7 +279,6 @@ def ends_apart(a: str, b: str) -> bool:
 
 
 def _edges(first: Sequence[object], second: Sequence[object]) -> tuple[int, int]:
-    """How many words two texts share at the beginning, and how many at the end."""
     rows = [[getattr(token, "stem", token) for token in row] for row in (first, second)]
     limit = min(map(len, rows))
     head = next((n for n in range(limit) if rows[0][n] != rows[1][n]), limit)
@@ -320,12 +293,10 @@ def _in_order(few: Sequence[str], many: Sequence[str]) -> bool:
 
 
 def _quoted(text: str) -> list[str]:
-    """Names of code, and what stands in quotes: a command, a message."""
     quoted = [max(quotation) for quotation in _QUOTED.findall(text.casefold())]
     return [*quoted, *_CODE.findall(text.casefold())]
 
 
 def _among(quoted: Iterable[str], text: str) -> bool:
-    """Whether a text holds all of these names, or all behind the first part ("github.com/a/b": "a/b")."""
     held = text.casefold()
     return all(each in held or each.partition("/")[2] in _CODE.findall(held) for each in quoted)

@@ -21,44 +21,13 @@ from ...models.scorer import PairScorer, Thresholds
 from ...models.text.vocabulary import opposite
 from ...models.text.words import significant_words
 from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict
+from . import screens
 from .judge import EXACT, SAME, judge
 from .neighbourhood import shared_words
-from .screens import (
-    FIELDS,
-    KEY,
-    LONGEST,
-    Frame,
-    bare_field,
-    brief,
-    changes,
-    codes_apart,
-    comparable,
-    contained,
-    describes_itself,
-    ends_apart,
-    field,
-    fields_apart,
-    finished,
-    frame,
-    lists,
-    names,
-    numbered_apart,
-    only_denied,
-    own_subject,
-    says_something,
-    side_by_side,
-    tells,
-    turns,
-)
 
-MOST_HOLDERS = 60
-"""Words that more statements have make no pairs."""
-
-BRIEF = 4
-"""Up to so many significant words, a statement is read with the heading that stands above it."""
-
-FACT = 5
-"""Significant words of an observation that says one thing alone."""
+MOST_HOLDERS = 60  # words that more statements have make no pairs
+BRIEF = 4  # up to so many significant words, a statement is read with the heading above it
+FACT = 5  # significant words of an observation that says one thing alone
 
 LIKELY, LIKELY_IN_OTHER_WORDS = 0.6, 0.7
 """Probability above which two may be one, where each says `ALIKE` of the other, and where they say less."""
@@ -67,17 +36,10 @@ NEARLY_ALL, CONTAINED = 0.65, 0.73
 """Share of the words of each text that the other says, from which they may be one; and the probability that
 is asked for where one says more."""
 
-CHANGED = 0.3
-"""The share that what tells of a change and what it changed have at least in common."""
-
-DENIED = 0.7
-"""The share that a statement and its denial say of each other, on average."""
-
-LIST = 3
-"""So many statements of one frame are members of a list, and so many places of one statement a template."""
-
-REPEATED = 0.6
-"""Share of the statements of a place that another one repeats, from which they may be one."""
+CHANGED = 0.3  # the share that what tells of a change and what it changed have at least in common
+DENIED = 0.7  # the share that a statement and its denial say of each other, on average
+LIST = 3  # so many statements of one frame are a list, so many places of one statement a template
+REPEATED = 0.6  # share of the statements of a place that another one repeats, from which they may be one
 
 PROGRESS = "progress"
 _SHORTER, _LONGER, _SAID = 0.5, 0.3, 0.4
@@ -144,20 +106,13 @@ class Reader(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Two statements that say the same, or cannot both hold.
-
-    Attributes:
-        verdict: Of their memories; its label is DUPLICATE or CONTRADICTION.
-        told: What of a is said by b, and of b by a.
-        alone: Whether it is worth a question by itself, and not only as one of many between two places.
-    """
+    """Two statements that say the same, or cannot both hold."""
 
     a: Statement
     b: Statement
-    verdict: Verdict
-    told: tuple[float, float]
+    verdict: Verdict  # of their memories; DUPLICATE or CONTRADICTION
     sure: bool
-    alone: bool = True
+    alone: bool = True  # worth a question by itself, and not only as one of many between two places
 
     @property
     def places(self) -> Places:
@@ -195,19 +150,9 @@ def findings(
         for i, j in _worth_scoring(said, shared, {*one, *copies})
         if of is None or said[i].memory.id in of or said[j].memory.id in of
     ]
-    found = []
-    for (i, j), verdict in zip(pairs, _scored(said, pairs, reader), strict=True):
-        finding = _finding(said[i], said[j], verdict)
-        if finding is not None:
-            found.append(replace(finding, alone=_alone(finding, copies)))
-    return found
-
-
-def _alone(found: Finding, copies: Collection[Places]) -> bool:
-    """Whether two statements of copies are about one thing; what an entity is like it says of itself."""
-    if _exact(found.verdict) and found.a.named and len(found.places) > 1 and not tells(found.a.words):
-        return False
-    return found.places not in copies or about_one(found.a, found.b)
+    scored = zip(pairs, _scored(said, pairs, reader), strict=True)
+    found = (_finding(said[i], said[j], verdict, copies) for (i, j), verdict in scored)
+    return [finding for finding in found if finding is not None]
 
 
 def repeating(
@@ -238,25 +183,29 @@ def about_one(a: Statement, b: Statement, one: Collection[Places] = ()) -> bool:
     """
     if not (a.named and b.named) or frozenset((a.place, b.place)) in one:
         return True
-    if own_subject(a.words) and own_subject(b.words):
+    if screens.own_subject(a.words) and screens.own_subject(b.words):
         return True
     return any(
-        bool(names(this.subject)) and names(this.subject) <= names(other.words)
+        bool(screens.names(this.subject)) and screens.names(this.subject) <= screens.names(other.words)
         for this, other in ((a, b), (b, a))
     )
 
 
 def _states(statement: Statement) -> bool:
-    return len(statement.words.split()) <= LONGEST and (statement.named or says_something(statement.words))
+    return len(statement.words.split()) <= screens.LONGEST and (
+        statement.named or screens.says_something(statement.words)
+    )
 
 
 def _sharing(statements: Sequence[Statement]) -> list[Pair]:
-    """Pairs that share so many words, a field, a change or an opposite that one may be about the other."""
     texts = [each.judged for each in statements]
     words = [significant_words(text) for text in texts]
     shared = shared_words(texts, most=MOST_HOLDERS)
-    pairs = {(i, j) for i, j in shared if _near(words[i], words[j]) and _said(statements[i], statements[j])}
-    pairs |= {(i, j) for i, j in shared if changes(statements[i].words, statements[j].words)}
+    pairs = {(i, j) for i, j in shared if screens.changes(statements[i].words, statements[j].words)}
+    for i, j in shared:
+        if _near(words[i], words[j]):
+            told = statements[i].told(statements[j])
+            pairs |= {(i, j)} if min(told) >= _SAID and sum(told) >= 2 * HALF_SAID else set()
     places: dict[str, list[int]] = defaultdict(list)
     for row, each in enumerate(statements):
         if each.named:
@@ -279,16 +228,11 @@ def _near(a: frozenset[str], b: frozenset[str]) -> bool:
     return len(a & b) >= max(_SHORTER * few, _LONGER * many, 1)
 
 
-def _said(a: Statement, b: Statement) -> bool:
-    told = a.told(b)
-    return min(told) >= _SAID and sum(told) >= 2 * HALF_SAID
-
-
 def _of_one_place(rows: Sequence[tuple[int, str, frozenset[str]]]) -> Iterable[Pair]:
     """Short texts of one place that turn on an opposite, and the two values of one field."""
     fields: dict[str, list[int]] = defaultdict(list)
     for at, text, _ in rows:
-        if (key := field(text)) and key.split()[-1] in FIELDS:
+        if (key := screens.field(text)) and key.split()[-1] in screens.FIELDS:
             fields[key].append(at)
     yield from ((held[0], held[1]) for held in fields.values() if len(held) == 2)
     short = [(at, words) for at, _, words in rows if 0 < len(words) <= BRIEF]
@@ -299,13 +243,11 @@ def _of_one_place(rows: Sequence[tuple[int, str, frozenset[str]]]) -> Iterable[P
 
 
 def _opposite(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether two sets of words differ in one, by its opposite."""
     only, others = mine - theirs, theirs - mine
     return len(only) == len(others) == 1 and opposite(*only, *others)
 
 
 def _copies(statements: Sequence[Statement], shared: Iterable[Pair]) -> set[Places]:
-    """Pairs of named places of which one seems to repeat most of what the other says."""
     sizes = Counter(each.place for each in statements)
     sides: dict[tuple[str, str], tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
     for i, j in shared:
@@ -337,7 +279,7 @@ def _worth_scoring(
         for shape in own:
             frames[shape] |= {keys[i], keys[j]}
         template = (a.named and a.place != b.place and len(places[keys[i]] | places[keys[j]]) >= LIST) or (
-            field(a.words) in labels and not _one_heading(a, b, one)
+            screens.field(a.words) in labels and not _one_heading(a, b, one)
         )
         if template or _apart(a, b, one):
             continue
@@ -354,21 +296,22 @@ def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
     rows = a.row and b.row and a.block == b.block
     if a.behind and a.behind == b.behind:
         few = min(len(significant_words(each.words)) for each in (a, b))
-        if few <= FACT or not (own_subject(a.words) and own_subject(b.words)):
+        if few <= FACT or not (screens.own_subject(a.words) and screens.own_subject(b.words)):
             return True  # "Applies to guests.", of one form and of another
     elif a.named and b.named:
-        if numbered_apart(a.subject, b.subject) or describes_itself(a.words, a.subject, b.words, b.subject):
+        if screens.numbered_apart(a.subject, b.subject) or screens.describes_itself(
+            a.words, a.subject, b.words, b.subject
+        ):
             return True
-    elif a.place != b.place and bare_field(a.words) and bare_field(b.words):
+    elif a.place != b.place and screens.bare_field(a.words) and screens.bare_field(b.words):
         return True
-    return rows or fields_apart(a.words, b.words) or (a.place != b.place and not about_one(a, b, one))
+    return rows or screens.fields_apart(a.words, b.words) or (a.place != b.place and not about_one(a, b, one))
 
 
 def _labels(statements: Iterable[Statement]) -> set[str]:
-    """Fields that so many sections or entities have that they are those of a template."""
     sections: dict[str, set[str]] = defaultdict(set)
     for each in statements:
-        if label := field(each.words):
+        if label := screens.field(each.words):
             sections[label].add(each.place if each.named else each.block)
     return {label for label, blocks in sections.items() if len(blocks) >= LIST}
 
@@ -384,9 +327,11 @@ def _one_heading(a: Statement, b: Statement, one: Collection[Places]) -> bool:
 def _may_be_asked(a: Statement, b: Statement) -> bool:
     """Whether any verdict on these two would be worth a question."""
     told, texts = a.told(b), (a.judged, b.judged)
-    if brief(*texts) and (_one_attribute(a, b, told) or finished(*texts) or _opposed(a, b, told)):
+    if screens.brief(*texts) and (
+        _one_attribute(a, b, told) or screens.finished(*texts) or _opposed(a, b, told)
+    ):
         return True
-    return (min(told) >= NEARLY_ALL or contained(*texts)) and comparable(*texts)
+    return (min(told) >= NEARLY_ALL or screens.contained(*texts)) and screens.comparable(*texts)
 
 
 def _opposed(a: Statement, b: Statement, told: tuple[float, float]) -> bool:
@@ -396,29 +341,26 @@ def _opposed(a: Statement, b: Statement, told: tuple[float, float]) -> bool:
 
 
 def _one_attribute(a: Statement, b: Statement, told: tuple[float, float]) -> bool:
-    """Whether two statements are about one field, one change, or one thing that an opposite is said of."""
     if a.place == b.place and _opposite(significant_words(a.judged), significant_words(b.judged)):
         return True
-    single = not any(lists(text) for text in (a.words, b.words))
-    key = field(a.judged) if single and field(a.judged) == field(b.judged) else ""
-    key = key if a.place == b.place or len(significant_words(key)) >= KEY else ""
-    return bool(key) or (changes(a.judged, b.judged) and min(told) >= CHANGED)
+    single = not any(screens.lists(text) for text in (a.words, b.words))
+    key = screens.field(a.judged) if single and screens.field(a.judged) == screens.field(b.judged) else ""
+    key = key if a.place == b.place or len(significant_words(key)) >= screens.KEY else ""
+    return bool(key) or (screens.changes(a.judged, b.judged) and min(told) >= CHANGED)
 
 
 def _frames(a: Statement, b: Statement) -> tuple[tuple[object, ...], ...]:
-    """What two statements have in common, if it may be the frame of a list."""
     mine, theirs = significant_words(a.judged), significant_words(b.judged)
-    if turns(mine, theirs):
+    if screens.turns(mine, theirs):
         return ()
-    around: Frame | None = frame(a.words, b.words)
+    around: screens.Frame | None = screens.frame(a.words, b.words)
     found: list[tuple[object, ...]] = [(mine & theirs, at) for at in {a.block, b.block} if not a.named]
-    if around is not None and around[0] not in FIELDS:
+    if around is not None and around[0] not in screens.FIELDS:
         found.append(around)
     return tuple(found)
 
 
 def _scored(statements: Sequence[Statement], pairs: Sequence[Pair], reader: Reader) -> Sequence[Verdict]:
-    """The verdicts on the texts of pairs alone, in no context."""
     if not pairs:
         return ()
     ends = sorted({row for pair in pairs for row in pair})
@@ -439,23 +381,19 @@ def _scored(statements: Sequence[Statement], pairs: Sequence[Pair], reader: Read
     return judge(rows, memories, reader.scorer, thresholds=reader.thresholds, keys={})
 
 
-def _finding(a: Statement, b: Statement, verdict: Verdict) -> Finding | None:
-    """What a verdict on two statements is worth; None if nothing."""
-    told = a.told(b)
-    asked = _asked(a, b, verdict, told)
+def _finding(a: Statement, b: Statement, verdict: Verdict, copies: Collection[Places]) -> Finding | None:
+    asked = _asked(a, b, verdict, a.told(b))
     if asked is None:
         return None
+    alone = frozenset((a.place, b.place)) not in copies or about_one(a, b)
+    if _exact(verdict) and a.named and a.place != b.place and not screens.tells(a.words):
+        alone = False  # what an entity is like it says of itself
     ids = (a.memory.id, b.memory.id)
     pair = replace(verdict.pair, a=min(ids), b=max(ids))
     directions = verdict.entailment if ids == (pair.a, pair.b) else verdict.entailment[::-1]
-    return Finding(
-        a, b, replace(asked, pair=pair, auto=False, entailment=directions), told, _sure(verdict, asked)
-    )
-
-
-def _sure(verdict: Verdict, asked: Verdict) -> bool:
-    """Whether the verdict itself, or a task that was done, says what a person is asked."""
-    return verdict.label is asked.label or len(asked.evidence) > len(verdict.evidence)
+    # sure: the verdict itself, or a task that was done, says what a person is asked
+    sure = verdict.label is asked.label or len(asked.evidence) > len(verdict.evidence)
+    return Finding(a, b, replace(asked, pair=pair, auto=False, entailment=directions), sure, alone)
 
 
 def _exact(verdict: Verdict) -> bool:
@@ -463,24 +401,25 @@ def _exact(verdict: Verdict) -> bool:
 
 
 def _asked(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, float]) -> Verdict | None:
-    """The verdict with the question that it is worth; None if it is worth none."""
     if _exact(verdict):
         return replace(verdict, label=Label.DUPLICATE)
     duplicate, against, _ = verdict.probabilities
     texts = a.judged, b.judged
-    ended = finished(*texts)
+    ended = screens.finished(*texts)
     floor = LIKELY if min(told) >= ALIKE else LIKELY_IN_OTHER_WORDS
     if verdict.label is Label.DUPLICATE and duplicate > max(floor, against):
-        near = min(told) >= NEARLY_ALL or (duplicate >= CONTAINED and contained(*texts))
+        near = min(told) >= NEARLY_ALL or (duplicate >= CONTAINED and screens.contained(*texts))
         if not (near and ended):
-            two = a.named and a.place != b.place and codes_apart(*texts)
-            return verdict if near and not two and comparable(*texts) else None
-    one = min(told) >= CHANGED or bool(field(texts[0]) and field(texts[0]) == field(texts[1]))
-    if ended and one and brief(*texts) and verdict.label is not Label.DISTINCT:
+            two = a.named and a.place != b.place and screens.codes_apart(*texts)
+            return verdict if near and not two and screens.comparable(*texts) else None
+    one = min(told) >= CHANGED or bool(
+        screens.field(texts[0]) and screens.field(texts[0]) == screens.field(texts[1])
+    )
+    if ended and one and screens.brief(*texts) and verdict.label is not Label.DISTINCT:
         done = Evidence(PROGRESS, ended, veto=True)
         return replace(verdict, label=Label.CONTRADICTION, evidence=(*verdict.evidence, done))
-    held = side_by_side(*texts) or any(item.kind == "adds" for item in verdict.evidence)
-    excluded = brief(*texts) and not held and _excluded(a, b, verdict, told)
+    held = screens.side_by_side(*texts) or any(item.kind == "adds" for item in verdict.evidence)
+    excluded = screens.brief(*texts) and not held and _excluded(a, b, verdict, told)
     return replace(verdict, label=Label.CONTRADICTION) if excluded else None
 
 
@@ -493,13 +432,15 @@ def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, f
     kinds = {item.kind for item in verdict.evidence if item.veto}
     duplicate, against, _ = verdict.probabilities
     one = _one_attribute(a, b, told)
-    about_it = a.named or (own_subject(a.words) and own_subject(b.words))
+    about_it = a.named or (screens.own_subject(a.words) and screens.own_subject(b.words))
     if not one and not (about_it and _opposed(a, b, told)):
         return False
-    denied = (bool(kinds & _DENIED) and sum(relation(a.words, b.words).said) >= 2 * DENIED) or only_denied(
-        significant_words(a.words), significant_words(b.words)
+    denied = (
+        bool(kinds & _DENIED) and sum(relation(a.words, b.words).said) >= 2 * DENIED
+    ) or screens.only_denied(significant_words(a.words), significant_words(b.words))
+    values = (
+        denied or bool(kinds & _NUMBERS) or (bool(kinds & _WORDS) and screens.ends_apart(a.words, b.words))
     )
-    values = denied or bool(kinds & _NUMBERS) or (bool(kinds & _WORDS) and ends_apart(a.words, b.words))
     states = bool(kinds & _STATES) and min(told) >= NEARLY_ALL and (len(kinds) > 1 or against > duplicate)
     if verdict.label is Label.UNSURE:
         return states or (against >= (HALF_SAID if kinds & _VALUES else LIKELY) and (values or one))

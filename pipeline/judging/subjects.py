@@ -38,8 +38,7 @@ _OF_NO_GROUP = re.compile(
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{12,}$|\w+://|[\d.,:%+ -]+$",
     re.IGNORECASE,
 )
-_LONGEST_NAME = 6
-"""Words: a longer value is a remark and names nothing."""
+_LONGEST_NAME = 6  # words: a longer value is a remark and names nothing
 
 _FEW = 4
 _HARDLY_REPEATS = 0.8
@@ -66,11 +65,6 @@ def keys_by_scope(
     The settings come first, then the built-in lists, for the whole name and then for its last word. Of a key
     that none of these knows, values that are dates, numbers, ids, addresses or remarks, or that hardly
     repeat, group nothing.
-
-    >>> from .records import Scope
-    >>> about = {"Account-Name": "Kestrel", "source_url": "https://a.example", "created_at": "2026-01-04"}
-    >>> keys_by_scope([Memory("1", "Pays late.", Scope(()), metadata=about)])[Scope(())].subjects
-    frozenset({'account_name'})
     """
     values: dict[Scope, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for memory in memories:
@@ -90,11 +84,7 @@ def keys_by_scope(
 
 
 def plain_key(key: str) -> str:
-    """A metadata key in lower case with underscores.
-
-    >>> plain_key("customerId"), plain_key("Account Name")
-    ('customer_id', 'account_name')
-    """
+    """A metadata key in lower case with underscores: "customerId" is "customer_id"."""
     return "_".join(_PLAIN.findall(_CAMEL.sub("_", str(key)))).casefold()
 
 
@@ -145,13 +135,7 @@ def signature(memory: Memory, keys: MetadataKeys) -> tuple[tuple[str, str], ...]
 
 
 def judged_text(memory: Memory, keys: frozenset[str]) -> str:
-    """The text as scorers and guards read it: with the subjects in front that its words do not name.
-
-    >>> from .records import Scope
-    >>> late = Memory("1", "Pays 45 days net.", Scope(()), metadata={"account": "Kestrel Optics"})
-    >>> judged_text(late, frozenset({"account"}))
-    'Kestrel Optics: Pays 45 days net.'
-    """
+    """The text as scorers and guards read it: with the subjects in front that its words do not name."""
     if not memory.metadata or not keys:
         return memory.text  # as nearly always
     words = significant_words(memory.text)

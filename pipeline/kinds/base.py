@@ -1,8 +1,4 @@
-"""A kind of store: the small adapter through which the one engine plans, follows and reports.
-
-It is bound to one open store and to what is wanted of it; `planning.hooks` has what is asked while a plan is
-made, this module what besides.
-"""
+"""A kind of store: the small adapter through which the one engine plans, follows and reports."""
 
 from __future__ import annotations
 
@@ -24,21 +20,14 @@ if TYPE_CHECKING:
     from ..reporting.report import Report
     from ..rules.graph.relevance import Learning, Relevance
     from ..rules.graph.use import GraphSettings
-    from ..stores.base import Store
     from ..writing.journal import Journal, Run
 
 
 class Kind(Hooks, Protocol):
     """One kind of store, bound to a store; the defaults are those of single records."""
 
-    store: Store
     scoped: bool = False  # memories belong to users, agents and runs, and can expire
     explained: bool = False  # the report shows all that changes only with explanations
-
-    @property
-    def kind(self) -> str:
-        """Name of the store's kind, printed before ids."""
-        return self.store.kind
 
     def limits(self, settings: Settings) -> Settings:
         """The same limits, as far as they make sense for this kind."""

@@ -15,6 +15,7 @@ from ...models.text.words import topic
 from ...records import ActionKind, Candidate, Inventory, Memory, Verdict
 from ..actions import Action, Member, Merge, Promote, Prune, Resolve, Rewrite, Side
 from ..answers import prune_key, rewritten
+from ..judging.cache import OnStage
 from ..judging.statements import Finding
 from ..plan import Plan
 from ..planning.graph.judging import (
@@ -28,7 +29,7 @@ from ..planning.graph.judging import (
     united,
 )
 from ..planning.graph.relations import Related, followed
-from ..planning.hooks import Entails, Found, Judge, Means, OnStage, Proposal, United, View
+from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
 from ..rules.due import LastPass, due_reason
 from ..rules.graph.use import (
     GraphSettings,

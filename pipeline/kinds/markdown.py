@@ -49,7 +49,8 @@ from .base import Kind
 
 if TYPE_CHECKING:
     from ...settings import Settings
-    from ..planning.hooks import Means, OnStage, Proposal
+    from ..judging.cache import OnStage
+    from ..planning.hooks import Means, Proposal
     from ..reporting.report import Report
     from ..writing.journal import Journal
 
@@ -129,13 +130,11 @@ class MarkdownKind(Kind):
 
     def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
         """The session's models; whole memories are judged where they share most of their words."""
-        models = means.models
-        scorer, encoder = models.asked(on_stage=on_stage), models.read(on_stage=on_stage)
-        return _Judging(encoder, scorer, means.settings, means.circumstances, view.keys)
-
-    def may_merge(self, a: Memory, b: Memory) -> bool:
-        """Where no person looks on, only what is the same statement."""
-        return not self._strict or same_statement(a.text, b.text)
+        judging = _Judging.by(
+            means.models, means.settings, view.keys, rejected=means.rejected, on_stage=on_stage
+        )
+        judging.strict = self._strict
+        return judging
 
     def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
         """The newest stays, and takes over the lines that only the others say.
@@ -306,14 +305,24 @@ class MarkdownKind(Kind):
 
 
 class _Judging(Judging):
-    """Judges whole memories that share most of their words; what is no merge is left to their statements."""
+    """Judges whole memories that share most of their words; what is no merge is left to their statements.
+
+    Where it is strict, since no person looks on, only what is the same statement may be merged.
+    """
+
+    strict = False
 
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
-        asked = (Label.UNSURE, Label.DUPLICATE)
-        return tuple(
-            replace(verdict, label=Label.DISTINCT) if verdict.label in asked and not verdict.auto else verdict
-            for verdict in super()._judge(memories, pairs)
-        )
+        texts = {memory.id: memory.text for memory in memories}
+        verdicts = []
+        for verdict in super()._judge(memories, pairs):
+            if not verdict.auto and verdict.label in (Label.UNSURE, Label.DUPLICATE):
+                verdicts.append(replace(verdict, label=Label.DISTINCT))
+            elif self.strict and not same_statement(texts[verdict.pair.a], texts[verdict.pair.b]):
+                verdicts.append(replace(verdict, auto=False))
+            else:
+                verdicts.append(verdict)
+        return tuple(verdicts)
 
     def _candidates(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Verdict
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
     from ...models.scorer import PairScorer, Thresholds
     from ...settings import Settings
     from ..judging.cache import Cache
-    from ..judging.models import Models
     from ..plan import Plan
-    from ..planning.hooks import OnStage
     from ..reporting.report import Report
     from ..stores.base import Store
     from ..writing.journal import Journal
@@ -117,24 +116,6 @@ class Mem0Kind(Kind):
         return Report(proposal.plan, explain=explain, texts=texts)
 
 
-@dataclass(frozen=True, slots=True)
-class GivenModels:
-    """Models that are there already, without a cache before them; see `judging.models.Models`."""
-
-    encoder: Encoder
-    scorer: PairScorer
-    calibrated: Thresholds | None = None
-    cache: Cache | None = None
-
-    def read(self, *, on_stage: OnStage | None = None) -> Encoder:  # noqa: ARG002
-        """The encoder."""
-        return self.encoder
-
-    def asked(self, *, on_stage: OnStage | None = None) -> PairScorer:  # noqa: ARG002
-        """The scorer."""
-        return self.scorer
-
-
 def build_plan(
     inventory: Inventory,
     *,
@@ -146,8 +127,15 @@ def build_plan(
     cache: Cache | None = None,
     **circumstances: Any,  # noqa: ANN401
 ) -> Plan:
-    """What the engine proposes about single records with these models; for evaluations and tests."""
+    """What the engine proposes about single records with these models; for workers, evaluations and tests."""
     kind = Mem0Kind(store)
-    models = cast("Models", GivenModels(encoder, scorer, thresholds, cache))
+    models: Any = SimpleNamespace(
+        encoder=encoder,
+        scorer=scorer,
+        calibrated=thresholds,
+        cache=cache,
+        read=lambda **_: encoder,
+        asked=lambda **_: scorer,
+    )
     means = Means(models=models, settings=settings, **circumstances)
     return planned(kind, kind.view(inventory, means), means)

@@ -65,10 +65,7 @@ def affordable(plan: Plan, limits: Settings) -> tuple[Plan, tuple[str, ...]]:
     """What of a plan may be done although some of its scopes are over budget; see `overdrafts`.
 
     Such a scope is not pruned, and nothing in it is resolved; of its merges those are done that take nothing
-    away, then the most certain ones up to the budget. Scopes within the budget are left as they are.
-
-    Returns:
-        The plan, and one sentence for each scope of which something is held back.
+    away, then the most certain ones up to the budget. With one sentence for each scope that is held back.
 
     Raises:
         BudgetExceededError: If nothing is left that could be done.
@@ -80,7 +77,9 @@ def affordable(plan: Plan, limits: Settings) -> tuple[Plan, tuple[str, ...]]:
         here = [action for action in kept if action.scope == over.scope and _taken(action, over.unit)]
         out = {action.id for action in here}
         merges = [action for action in here if isinstance(action, Merge) and over.unit == MEMORIES]
-        for merge in sorted(merges, key=lambda merge: (-_certainty(merge), merge.id)):
+        # the most certain first
+        sure = {merge.id: min((v.probabilities[0] for v in merge.verdicts), default=0.0) for merge in merges}
+        for merge in sorted(merges, key=lambda merge: (-sure[merge.id], merge.id)):
             if net_removals(merge) <= left:
                 left -= net_removals(merge)
                 out.remove(merge.id)
@@ -95,7 +94,6 @@ def affordable(plan: Plan, limits: Settings) -> tuple[Plan, tuple[str, ...]]:
 
 
 def _taken(action: Action, unit: str) -> int:
-    """How much an action takes away of memories, or of the relations that it rewrites; doubles are copies."""
     if unit == MEMORIES:
         return net_removals(action)
     return len(set(action.held) - set(action.relations)) if isinstance(action, Relate) else 0
@@ -103,7 +101,3 @@ def _taken(action: Action, unit: str) -> int:
 
 def _allowed(memories: int, limits: Settings) -> int:
     return max(int(limits.max_delete * memories), limits.min_delete) if limits.max_delete > 0 else 0
-
-
-def _certainty(merge: Merge) -> float:
-    return min((verdict.probabilities[0] for verdict in merge.verdicts), default=0.0)

@@ -1,8 +1,4 @@
-"""Copies are collapsed into one before anything is embedded or judged, and come back in the plan.
-
-Of memories whose texts are one statement by their words alone one stands for all; whatever is decided about
-it holds for its copies, since they say the same thing.
-"""
+"""Copies are collapsed into one before anything is embedded or judged, and come back in the plan."""
 
 from __future__ import annotations
 
@@ -25,10 +21,7 @@ Copies = dict[str, tuple[Memory, ...]]
 def collapse(
     memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf | None = None
 ) -> tuple[tuple[Memory, ...], Copies]:
-    """A representative of each group of copies, the newest wording, sorted by id; and the copies of each.
-
-    A copy that a person does not want merged stands for itself.
-    """
+    """A representative of each group of copies, the newest wording, sorted by id; and the copies of each."""
     known = keys_by_scope(memories) if keys is None else keys
     standing: list[Memory] = []
     copies: dict[str, tuple[Memory, ...]] = {}
@@ -44,7 +37,6 @@ def collapse(
 
 
 def _equal_texts(memories: Sequence[Memory]) -> list[list[Memory]]:
-    """The memories of one scope and category with equal texts together, each group sorted by id."""
     groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
     for memory in sorted(memories, key=lambda item: item.id):
         groups[memory.scope, memory.category, statement_key(memory.text)].append(memory)

@@ -1,8 +1,7 @@
 """The pairs that only a person can decide: their order, the words for them, and what an answer teaches.
 
 A doubt is a merge or a conflict of two memories, or a memory that a settled conflict may have made untrue,
-which the plan holds under `unsure`. It changes nothing by itself; a person's yes moves it into the plan,
-where it is applied like any other action.
+under `unsure` of the plan. A person's yes moves it into the plan, like any other action.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from ..judging.calibration import pair_line
 
 Pair = Merge | Resolve
 Doubt = Pair | Prune
-CLUSTER = 6
-"""Memories that one question is about at most; more cannot be compared at a glance."""
+CLUSTER = 6  # memories that one question is about at most; more cannot be compared at a glance
 _TAUGHT_BY_MERGES = {Say.YES: Label.DUPLICATE, Say.EDIT: Label.DUPLICATE, Say.NO: Label.DISTINCT}
 _TAUGHT_BY_CONFLICTS = {Say.BOTH: Label.DISTINCT, Say.SAME: Label.DUPLICATE}
 
@@ -68,11 +66,7 @@ def open_question(doubts: Iterable[Doubt]) -> str:
 
 
 def suspicion(duplicates: int, contradictions: int, outdated: int = 0) -> str:
-    """The same from the numbers.
-
-    >>> suspicion(3, 1), suspicion(0, 0, 2)
-    ('3 more pairs may be duplicates, 1 more may contradict', '2 memories may have gone out of date')
-    """
+    """The same from the numbers."""
     parts = []
     if duplicates:
         parts.append(f"{duplicates} more {'pairs' if duplicates > 1 else 'pair'} may be duplicates")

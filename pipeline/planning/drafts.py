@@ -38,8 +38,7 @@ def united_metadata(members: Sequence[Memory]) -> dict[str, Any]:
     """Metadata of a merged memory: every key of every member, the latest statement of each winning.
 
     Lists are united, and every value that lost is listed under `merged_values`. `merged_from` names all
-    sources, earlier merges' sources included; `last_stated_at` and `last_accessed_at` keep the fact from
-    looking older than it is.
+    sources, earlier merges' sources included; what was last stated and read keeps the fact from looking old.
     """
     ordered = sorted(members, key=lambda memory: (last_stated(memory) or LONG_AGO, memory.id))
     united: dict[str, Any] = {}
@@ -81,7 +80,6 @@ def longest_life(members: Sequence[Memory], survivor: str | None) -> str | None:
 
 
 def _note_value(values: dict[str, list[Any]], memory: Memory, key: str) -> None:
-    """Add a memory's value of a key, and those that earlier merges noted, the latest statement last."""
     if key in _OWN_KEYS:
         return
     noted = memory.metadata.get(MERGED_VALUES_KEY)
@@ -239,11 +237,7 @@ def _topic(older: Memory, newer: Memory) -> str:
 
 
 def _shared_phrase(older: str, newer: str, words: str) -> str:
-    """The longest run of words in both texts, as the newer one has it, if it holds all of these words.
-
-    >>> _shared_phrase("The default branch is main", "Default branch here: trunk", "Default branch")
-    'Default branch'
-    """
+    """The longest run of words in both texts, as the newer one has it, if it holds all of these words."""
     wanted = {token.stem for token in tokens(words)}
     first, second = tokens(older), tokens(newer)
     match = SequenceMatcher(
@@ -260,9 +254,6 @@ def opposing_statements(older: str, newer: str) -> tuple[str, str]:
     """The statement of each text that shares most words with one of the other without saying the same.
 
     The whole texts where one of them is a single statement, or where no two statements share a word.
-
-    >>> opposing_statements("Is reading the Rust book. Has a dog.", "Has finished the Rust book. Is old.")
-    ('Is reading the Rust book.', 'Has finished the Rust book.')
     """
     mine, theirs = split_statements(older), split_statements(newer)
     if min(len(mine), len(theirs)) < 2:

@@ -11,7 +11,7 @@ import hashlib
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +19,15 @@ from ...indexes import FLAT_LIMIT
 from ...records import Inventory, Label, Memory, Scope, Verdict
 from ..actions import Action, Merge, Prune, Resolve, TextChange
 from ..answers import unanswered
-from ..judging.cache import Cache
+from ..judging.cache import Cache, OnStage
 from ..judging.judge import RIVALS
 from ..judging.subjects import NO_KEYS
 from ..plan import Plan, ScopeTotal
 from .copies import Copies, collapse, expand, kept_apart
 from .drafts import conflict_of_pair, merge_action, merge_of
-from .hooks import Found, Hooks, Judge, Means, OnStage, Proposal, United, View
+from .hooks import Found, Hooks, Judge, Means, Proposal, United, View
 from .merges import Consolidated, draft_merges
-from .stages import DRAFT, Stages
+from .stages import DRAFT, in_stages
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -45,10 +45,13 @@ def propose(kind: Hooks, inventory: Inventory, means: Means) -> Proposal:
     An inventory with gaps gives a plan with gaps, which the writer refuses.
     """
     view = kind.view(inventory, means)
-    with Stages(means.observer) as stages:
-        plan = planned(kind, view, means, stages)
-    plan = unanswered(plan, means.rejected).only(*kind.wanted)
-    asked = means.advise(plan).only(*kind.wanted)
+    with in_stages(means.observer) as on_stage:
+        plan = planned(kind, view, means, on_stage)
+    asked = unanswered(plan, means.rejected).only(*kind.wanted)
+    if means.say is not None and means.settings.second_opinion and asked.unsure and not asked.gaps:
+        from .opinions import advise
+
+        asked = advise(asked, kind, view, means, means.say).only(*kind.wanted)
     present = kind.present()
     followed = unanswered(kind.follow(asked, present), means.rejected)
     return Proposal(followed, asked, view, present)
@@ -56,17 +59,17 @@ def propose(kind: Hooks, inventory: Inventory, means: Means) -> Proposal:
 
 def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_: None) -> Plan:
     """What the engine and the rules of a kind propose, before answers and consequences."""
-    judge = _Allowed(kind, kind.judge(view, means, on_stage))
+    judge = kind.judge(view, means, on_stage)
     units, copies = tuple(sorted(view.units, key=lambda unit: unit.id)), Copies()
     if kind.collapses:
         units, copies = collapse(units, rejected=means.rejected, keys=view.keys)
-    known = Unchanged(kind, view, means, units, judge)
+    known = _Scopes(kind, view, means, units, judge)
     verdicts = known.verdicts()
     found, merges = kind.rules(view, means, ()), []
     while True:
         going = {memory_id for prune in _prunes(found) for memory_id in prune.removes}
         gone = {m.id for m in units if going.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
-        whole = expand(known.merges(view, gone, on_stage), units, copies)
+        whole = expand(known.merges(gone, on_stage), units, copies)
         merges = [merge_action(kind, view.stored, merge) for merge in whole if not merge.ids <= going]
         more = kind.rules(view, means, merges)
         if going.issuperset(name for prune in _prunes(more) for name in prune.removes):
@@ -85,79 +88,12 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
         gaps=view.inventory.gaps,
         fidelity=view.inventory.fidelity,
         apart=kept_apart(units, view.keys),
-        notes=(*found.notes, *dict.fromkeys(judge.judge.notes)),
+        notes=(*found.notes, *dict.fromkeys(judge.notes)),
     )
 
 
 def _prunes(found: Found) -> list[Prune]:
     return [action for action in found.actions if isinstance(action, Prune)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Allowed:
-    """A judge whose duplicates a kind may still leave to a person."""
-
-    kind: Hooks
-    judge: Judge
-
-    def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
-        return self._held_back(memories, self.judge.all_pairs(memories))
-
-    def drafted(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
-        return self._held_back((*others, *new), self.judge.drafted(new, others))
-
-    def staying(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-        return self._held_back(memories, self.judge.staying(memories, verdicts))
-
-    def _held_back(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-        by_id = {memory.id: memory for memory in memories}
-        may = self.kind.may_merge
-        return tuple(
-            replace(item, auto=False)
-            if item.auto and not may(by_id[item.pair.a], by_id[item.pair.b])
-            else item
-            for item in verdicts
-        )
-
-
-def _drafts(
-    judge: _Allowed,
-    view: View,
-    units: Sequence[Memory],
-    verdicts: Sequence[Verdict],
-    *,
-    gone: set[str],
-    on_stage: OnStage,
-) -> list[Consolidated]:
-    """Merges of all scopes and categories, each for itself."""
-    groups: dict[tuple[Scope, str | None], list[Memory]] = defaultdict(list)
-    for unit in units:
-        groups[unit.scope, unit.category].append(unit)
-    group_of = {unit.id: group for group, members in groups.items() for unit in members}
-    of_group: dict[tuple[Scope, str | None], list[Verdict]] = defaultdict(list)
-    for verdict in verdicts:
-        of_group[group_of[verdict.pair.a]].append(verdict)
-    mergeable = [group for group in groups if any(verdict.auto for verdict in of_group[group])]
-    drafts: list[Consolidated] = []
-    for number, group in enumerate(mergeable):
-        on_stage(DRAFT, number, len(mergeable))
-        leaving: set[str] = set()
-        while True:
-            # What is pruned may have stood in the way of other merges, so without it they are drafted again;
-            # else the next pass would find them.
-            staying = [unit for unit in groups[group] if unit.id not in leaving]
-            left = judge.staying(staying, of_group[group])
-            merges = draft_merges(
-                staying, left, judge_new=judge.drafted, unite=judge.kind.unite, keys=view.keys
-            )
-            kept = {name for merge in merges if not merge.ids <= gone for name in merge.ids}
-            more = {unit.id for unit in staying if unit.id in gone} - kept
-            if not more:
-                break
-            leaving |= more
-        drafts += [merge for merge in merges if not merge.ids <= gone]
-    on_stage(DRAFT, len(mergeable), len(mergeable))
-    return drafts
 
 
 def _actions(
@@ -190,7 +126,7 @@ def _doubts(
 ) -> tuple[Doubt, ...]:
     """What a person may decide: pairs near a threshold, held back by a guard, or doubted by the kind itself.
 
-    A pair of which one memory is touched by an action anyway is left for the next pass.
+    Of a pair of which one memory is touched by an action anyway the next pass decides.
     """
     actions = tuple(actions)
     taken = {member.id for action in actions for member in action.members}
@@ -223,7 +159,7 @@ def judged(kind: Hooks, inventory: Inventory, means: Means) -> tuple[View, tuple
     return view, kind.judge(view, means, lambda *_: None).all_pairs(view.units)
 
 
-class Unchanged:
+class _Scopes:
     """The scopes of one plan: what is known of those that did not change, and what is found of the rest.
 
     The verdicts of a scope that lead to anything, and its merges, follow from its memories, the limits, the
@@ -231,11 +167,8 @@ class Unchanged:
     as it was is neither searched nor judged again; ages, budgets and answers are looked at anew each time.
     """
 
-    def __init__(
-        self, kind: Hooks, view: View, means: Means, units: Sequence[Memory], judge: _Allowed
-    ) -> None:
-        """Look up what is known; nothing, where the kind or the models keep nothing."""
-        self._judge = judge
+    def __init__(self, kind: Hooks, view: View, means: Means, units: Sequence[Memory], judge: Judge) -> None:
+        self._kind, self._view, self._judge = kind, view, judge
         self._cache: Cache | None = means.models.cache if kind.keeps else None
         self._scopes: dict[Scope, list[Memory]] = defaultdict(list)
         for unit in units:
@@ -262,18 +195,19 @@ class Unchanged:
         said = {**self._known, **self._all}
         return [verdict for scope in self._scopes for verdict in said[scope]]
 
-    def merges(self, view: View, gone: set[str], on_stage: OnStage) -> list[Consolidated]:
+    def merges(self, gone: set[str], on_stage: OnStage) -> list[Consolidated]:
         """The merges of all scopes, drafted anew where a scope changed or something else of it goes."""
         said = {**self._known, **self._all}
         scopes = [scope for scope in self._scopes if any(verdict.auto for verdict in said[scope])]
-        keys = {scope: self._merge_key(scope, gone) for scope in scopes if scope in self._keys}
+        keys: dict[Scope, bytes] = {}
+        for scope in filter(self._keys.__contains__, scopes):
+            going = sorted(unit.id for unit in self._scopes[scope] if unit.id in gone)
+            keys[scope] = hashlib.sha256(repr(("merges", self._keys[scope], going)).encode()).digest()
         stored = self._cache.load(list(keys.values())) if self._cache else {}
         new = [scope for scope in scopes if scope not in keys or keys[scope] not in stored]
         self._judge_all([scope for scope in new if scope not in self._all])
-        units = [unit for scope in new for unit in self._scopes[scope]]
-        verdicts = [verdict for scope in new for verdict in self._all[scope]]
         of_scope: dict[Scope, list[Consolidated]] = defaultdict(list)
-        for merge in _drafts(self._judge, view, units, verdicts, gone=gone, on_stage=on_stage):
+        for merge in self._drafts(new, gone, on_stage):
             of_scope[merge.members[0].scope].append(merge)
         rows = _adapter(list[tuple[tuple[str, ...], str | None, str, tuple[Verdict, ...], United | None]])
         fresh = {
@@ -297,8 +231,39 @@ class Unchanged:
                 ]
         return [merge for scope in scopes for merge in of_scope[scope]]
 
+    def _drafts(self, new: Iterable[Scope], gone: set[str], on_stage: OnStage) -> list[Consolidated]:
+        """The merges of these scopes, of each category for itself."""
+        groups: dict[tuple[Scope, str | None], list[Memory]] = defaultdict(list)
+        of_group: dict[tuple[Scope, str | None], list[Verdict]] = defaultdict(list)
+        for scope in new:
+            category_of = {unit.id: unit.category for unit in self._scopes[scope]}
+            for unit in self._scopes[scope]:
+                groups[scope, unit.category].append(unit)
+            for verdict in self._all[scope]:
+                of_group[scope, category_of[verdict.pair.a]].append(verdict)
+        mergeable = [group for group in groups if any(verdict.auto for verdict in of_group[group])]
+        drafts: list[Consolidated] = []
+        for number, group in enumerate(mergeable):
+            on_stage(DRAFT, number, len(mergeable))
+            leaving: set[str] = set()
+            while True:
+                # What is pruned may have stood in the way of other merges, so without it they are drafted
+                # again; else the next pass would find them.
+                staying = [unit for unit in groups[group] if unit.id not in leaving]
+                left = self._judge.staying(staying, of_group[group])
+                merges = draft_merges(
+                    staying, left, judge_new=self._judge.drafted, unite=self._kind.unite, keys=self._view.keys
+                )
+                kept = {name for merge in merges if not merge.ids <= gone for name in merge.ids}
+                more = {unit.id for unit in staying if unit.id in gone} - kept
+                if not more:
+                    break
+                leaving |= more
+            drafts += [merge for merge in merges if not merge.ids <= gone]
+        on_stage(DRAFT, len(mergeable), len(mergeable))
+        return drafts
+
     def _judge_all(self, scopes: Sequence[Scope]) -> None:
-        """Judge all pairs of these scopes, and keep what leads to anything."""
         if not scopes:
             return
         scope_of = {unit.id: scope for scope in scopes for unit in self._scopes[scope]}
@@ -314,10 +279,6 @@ class Unchanged:
             dump = _adapter(tuple[Verdict, ...]).dump_json
             self._cache.store({key: dump(verdicts) for key, verdicts in told.items()})
 
-    def _merge_key(self, scope: Scope, gone: set[str]) -> bytes:
-        going = sorted(unit.id for unit in self._scopes[scope] if unit.id in gone)
-        return hashlib.sha256(repr(("merges", self._keys[scope], going)).encode()).digest()
-
 
 @functools.cache
 def _adapter(kept: Any) -> TypeAdapter[Any]:  # noqa: ANN401  (a type)
@@ -329,10 +290,6 @@ def _adapter(kept: Any) -> TypeAdapter[Any]:  # noqa: ANN401  (a type)
 def _digests(
     kind: Hooks, view: View, means: Means, scopes: Mapping[Scope, Sequence[Memory]]
 ) -> dict[Scope, bytes]:
-    """For each scope a digest of all that its verdicts and merges depend on.
-
-    A scope that is searched approximately has none: the recall of each search is told.
-    """
     models, settings = means.models, means.settings
     scopes_of: dict[str, set[Scope]] = defaultdict(set)
     for memory in view.inventory.memories:

@@ -14,8 +14,7 @@ from ..plan import Plan, ScopeTotal
 from ..rules.hygiene import shown_text
 from ..rules.stale import prune_of
 
-_CLOSE = 0.35
-"""Cosine from which a memory is worth showing for a query, unless it shares a word with it."""
+_CLOSE = 0.35  # cosine from which a memory is worth showing for a query, unless it shares a word with it
 
 
 def rank(query: str, inventory: Inventory, *, encoder: Encoder, now: datetime) -> list[Memory]:

@@ -3,14 +3,15 @@
 The engine (`planning.engine`) makes every plan in the same steps, and never asks what kind of store it works
 on; whatever differs is one of the hooks:
 
-    view -> rules -> judge -> merges (may_merge, unite) -> rules again -> conflicts -> doubts
-         -> second opinion -> what was answered before -> follow
+    view -> rules -> judge -> merges (unite) -> rules again -> conflicts -> doubts
+         -> what was answered before -> second opinion -> follow
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 from ...models.merger import MergeRefused, drafted, whole_of
@@ -18,125 +19,87 @@ from ...records import ActionKind, Inventory, Memory, Verdict
 from ...settings import Settings
 from ..actions import Action, Merge, Resolve
 from ..answers import Answer
-from ..judging.inventory import Circumstances, Judging
+from ..judging.cache import OnStage
+from ..judging.inventory import Judging
 from ..judging.models import Models
 from ..judging.subjects import KeysOf
 from ..plan import Plan
+from ..stores.base import Store
 from .stages import Observer, Silent
 
 Entails = Callable[[str, str], float]
-OnStage = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means(Circumstances):
-    """What a plan is made with, besides what the store holds; settings as the kind's `limits` gave them.
-
-    `advise` asks a second opinion about the doubts of a plan, if one is wanted.
-    """
+class Means:
+    """What a plan is made with, besides what the store holds; settings as the kind's `limits` gave them."""
 
     models: Models
     settings: Settings
+    now: datetime
+    accessed: Mapping[str, datetime] = field(default_factory=dict)  # latest reads, by memory id
+    rejected: frozenset[str] = frozenset()  # keys of what a person refused, see `rejection_key`
+    unattended: bool = False  # no person sees the plan before it is applied
+    tracked: frozenset[str] = frozenset()  # ids that the agent's own client is known to have read
+    hygiene: frozenset[str] = frozenset()  # classes of junk that may be proposed to go
     answers: tuple[Answer, ...] = ()
     observer: Observer = Silent()  # noqa: RUF009  (it holds nothing)
-    advise: Callable[[Plan], Plan] = lambda plan: plan
-
-    @property
-    def circumstances(self) -> Circumstances:
-        """The same, with the thresholds of a person's calibration; loads the scorer."""
-        return replace(self, thresholds=self.models.calibrated)
+    say: Callable[[str], None] | None = None  # told of a second opinion; without it none is asked for
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a pass would do.
+    """What a pass would do; with choices, `follow(asked.with_choices(choices), present)`."""
 
-    Attributes:
-        plan: All of it, as it follows from the answers so far.
-        asked: What a person decides about: the plan before answers and consequences. With choices the plan
-            is `follow(asked.with_choices(choices), present)`.
-        findings: How the kind looked at the inventory, for the report: its `View`.
-        present: What the consequences were worked out from; see `Hooks.follow`.
-    """
-
-    plan: Plan
-    asked: Plan
-    findings: Any = None
-    present: Any = None
-
-    @classmethod
-    def of(cls, plan: Plan) -> Proposal:
-        """A plan from which nothing else follows."""
-        return cls(plan, plan)
+    plan: Plan  # all of it, as it follows from the answers so far
+    asked: Plan  # what a person decides about: the plan before answers and consequences
+    findings: Any = None  # how the kind looked at the inventory, for the report: its `View`
+    present: Any = None  # what the consequences were worked out from; see `Hooks.follow`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """How a kind looks at an inventory; a kind that finds out more makes a subclass of it.
-
-    Attributes:
-        units: What is judged and merged, as it is judged: a unit's `id` is the store's id, its `text` may
-            differ from the stored one (dates written out, an entity as one statement). Pinned ones, and what
-            goes whatever else is decided, are not among them.
-        stored: The memories by id as they stand: members of actions are made of these.
-        keys: What the metadata keys of each scope mean; empty where metadata names no subjects.
-    """
+    """How a kind looks at an inventory; a kind that finds out more makes a subclass of it."""
 
     inventory: Inventory
+    # What is judged and merged, as it is judged: a unit's `id` is the store's, its `text` may differ from the
+    # stored one (dates written out, an entity as one statement). Neither pinned ones, nor what goes anyway.
     units: tuple[Memory, ...]
-    stored: Mapping[str, Memory] = field(hash=False)
-    keys: KeysOf = field(default_factory=dict, hash=False)
+    stored: Mapping[str, Memory] = field(hash=False)  # by id as they stand; members of actions are of these
+    keys: KeysOf = field(default_factory=dict, hash=False)  # empty where metadata names no subjects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """What a kind alone knows about its units; ids of actions are given by the engine where they are empty.
 
-    Attributes:
-        actions: Prunes and new texts. A prune of a unit yields to a merge that joins it to a unit that is not
-            pruned; a new text yields to every other action on the same memory. Relations, indexes and links
-            do not belong here: they follow.
-        doubts: Merges and conflicts that only a person can decide on, besides those of the scorer. One that
-            touches what an action touches is left out.
-        notes: What else a person should know.
+    A prune of a unit yields to a merge that joins it to a unit that is not pruned; a new text yields to every
+    other action on the same memory. Relations, indexes and links do not belong here: they follow.
     """
 
-    actions: tuple[Action, ...] = ()
-    doubts: tuple[Merge | Resolve, ...] = ()
-    notes: tuple[str, ...] = ()
+    actions: tuple[Action, ...] = ()  # prunes and new texts
+    doubts: tuple[Merge | Resolve, ...] = ()  # for a person, unless an action touches what they are about
+    notes: tuple[str, ...] = ()  # what else a person should know
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class United:
-    """What several units become.
+    """What several units become."""
 
-    Attributes:
-        text: What is said afterwards, as it is judged: a new text must be judged a duplicate of each unit.
-        survivor: Id of the unit that stays; None if a new memory takes the place of all.
-        whole: The survivor's own text says it all, and nothing is written.
-        stored: The text as it is stored, where that is not `text`.
-        observations: The same as a list, for a graph.
-        exact: Ids of units that go and of which every word stands in the survivor; None: those with an
-            equal text.
-    """
-
-    text: str
-    survivor: str | None = None
-    whole: bool = False
-    stored: str | None = None
-    observations: tuple[str, ...] = ()
-    exact: tuple[str, ...] | None = None
+    text: str  # as it is judged: a new text must be judged a duplicate of each unit
+    survivor: str | None = None  # the unit that stays; None if a new memory takes the place of all
+    whole: bool = False  # the survivor's own text says it all, and nothing is written
+    stored: str | None = None  # the text as it is stored, where that is not `text`
+    observations: tuple[str, ...] = ()  # the same as a list, for a graph
+    exact: tuple[str, ...] | None = None  # units that go and add no word; None: those with an equal text
 
 
 class Judge(Protocol):
-    """Judges pairs of units; `judging.inventory.Judging` is one.
-
-    `notes` say what a person should know about how the pairs were found.
-    """
+    """Judges pairs of units; `judging.inventory.Judging` is one."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """See the class."""
+        """What a person should know about how the pairs were found."""
         ...
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
@@ -153,32 +116,28 @@ class Judge(Protocol):
 
 
 class Hooks(Protocol):
-    """What differs between kinds while a plan is made; the defaults are those of single records.
+    """What differs between kinds while a plan is made; the defaults are those of single records."""
 
-    Attributes:
-        wanted: Kinds of actions to propose.
-        amends: The survivor of a merge takes over the others' metadata.
-        collapses: Exact copies are put aside before anything is judged, and follow the one that stands for
-            them; not where `unite` must see them to choose who stays.
-        keeps: What verdicts and merges of a scope depend on besides its units, the limits and the models, so
-            that they may be kept until one of these changes; None where that cannot be said.
-    """
-
-    wanted: Collection[ActionKind] = tuple(ActionKind)
-    amends: bool = False
+    store: Store
+    wanted: Collection[ActionKind] = tuple(ActionKind)  # kinds of actions to propose
+    amends: bool = False  # the survivor of a merge takes over the others' metadata
+    # Exact copies are put aside before anything is judged, and follow the one that stands for them; not where
+    # `unite` must see them to choose who stays.
     collapses: bool = False
+    # What verdicts and merges of a scope depend on besides its units, the limits and the models, so that they
+    # may be kept until one of these changes; None where that cannot be said.
     keeps: str | None = None
 
     @property
     def kind(self) -> str:
         """Name of the store's kind, printed before ids."""
-        ...
+        return self.store.kind
 
     def view(self, inventory: Inventory, means: Means) -> View:
         """What there is to judge, by the store's ids and in the words in which it is judged.
 
-        The only hook of planning that may read the store. What else a kind finds out (drift, nodes, secrets)
-        it keeps in a subclass of `View`, which every later hook and the report get.
+        The only hook of planning that may read the store. What else a kind finds out it keeps in a subclass
+        of `View`, which every later hook and the report get.
         """
         ...
 
@@ -192,21 +151,13 @@ class Hooks(Protocol):
 
     def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
         """Who judges the units; a kind may put a screen before the scorer, or have pairs of its own."""
-        models = means.models
-        scorer, encoder = models.asked(on_stage=on_stage), models.read(on_stage=on_stage)
-        return Judging(encoder, scorer, means.settings, means.circumstances, view.keys)
-
-    def may_merge(self, a: Memory, b: Memory) -> bool:  # noqa: ARG002
-        """Whether these two units may be merged without a person, if they are judged duplicates."""
-        return True
+        return Judging.by(means.models, means.settings, view.keys, rejected=means.rejected, on_stage=on_stage)
 
     def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
         """What these units become: the one that says it all, else a new text of their sentences.
 
-        Args:
-            units: At least two, sorted by id.
-            among: Those judged duplicates of every other one: only these may stay as they are.
-            entails: Probability that the first text entails the second; of units' texts only.
+        Only one of those `among` them, duplicates of every other one, may stay as it is. `entails` gives the
+        probability that the first of two units' texts entails the second.
 
         Raises:
             MergeRefused: If anything could be lost, or only a unit that is not `among` says it all.
@@ -226,9 +177,8 @@ class Hooks(Protocol):
     def follow(self, plan: Plan, present: Any) -> Plan:  # noqa: ANN401, ARG002
         """The plan with all that follows from its actions: links, indexes, relations, cut sentences.
 
-        The one function for it: of the plan that is proposed, of the plan with answers, and of a plan read
-        from a file. It is pure, judges nothing, and gives its own result back unchanged: what it added
-        earlier (`Reindex`, `Relate`, or by its cause) it takes out and makes anew. The ids of all other
+        Of the plan that is proposed, with answers, or read from a file. It is pure, judges nothing, and gives
+        its own result back unchanged: what it added earlier it takes out and makes anew. The ids of all other
         actions stay; its own are named by what they change, never by counting.
         """
         return plan

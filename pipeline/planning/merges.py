@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -23,48 +23,27 @@ from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope
 from ..plan import draft_id
 from .hooks import Entails, United, extractive
 
-MAX_ROUNDS = 25
-"""Re-planning rounds before what still moves is left alone; two or three are usual."""
-
-LEARNING_ROUNDS = 5
-"""Rounds in which a merge that would grow in the second pass may grow in the first instead."""
-
-SAID = 0.8
-"""Entailment from which one of two memories that are one fact without doubt says all of the other."""
-
-EACH_SAID = 0.6
-"""The same where each says the other."""
-
-EQUALLY = 0.1
-"""Difference of the two directions up to which each of two memories that are one fact says the other."""
-
-LONG_AGO = datetime.min.replace(tzinfo=UTC)
-"""Stands for an unknown date where the earlier one counts less."""
+MAX_ROUNDS = 25  # re-planning rounds before what still moves is left alone; two or three are usual
+LEARNING_ROUNDS = 5  # in which a merge that would grow in the second pass may grow in the first
+SAID = 0.8  # entailment from which one of two memories that are one fact without doubt says the other
+EACH_SAID = 0.6  # the same where each says the other
+EQUALLY = 0.1  # difference of the two directions up to which each of two such memories says the other
+LONG_AGO = datetime.min.replace(tzinfo=UTC)  # stands for an unknown date where the earlier one counts less
 
 Pair = tuple[str, str]
 JudgeNew = Callable[[Sequence[Memory], Sequence[Memory]], tuple[Verdict, ...]]
-"""Judge drafted memories against each other and against living ones of the same category."""
 Unite = Callable[[Sequence[Memory], Sequence[Memory], Entails], United]
-"""See `Hooks.unite`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Consolidated:
-    """Memories that become one.
+    """Memories that become one."""
 
-    Attributes:
-        members: Sorted by id, at least two.
-        survivor: Id of the member that says it all, or None if `text` is new.
-        text: What is said afterwards, as it is judged.
-        verdicts: One per removed member, against the survivor (or against the new text).
-        united: What the kind of store makes of it, where it was asked.
-    """
-
-    members: tuple[Memory, ...]
-    survivor: str | None
-    text: str
-    verdicts: tuple[Verdict, ...] = ()
-    united: United | None = None
+    members: tuple[Memory, ...]  # sorted by id, at least two
+    survivor: str | None  # the member that says it all; None if `text` is new
+    text: str  # what is said afterwards, as it is judged
+    verdicts: tuple[Verdict, ...] = ()  # one per removed member, against the survivor or the new text
+    united: United | None = None  # what the kind of store makes of it, where it was asked
 
     @classmethod
     def of(cls, members: tuple[Memory, ...], united: United, verdicts: Iterable[Verdict]) -> Consolidated:
@@ -89,10 +68,14 @@ class _Known:
     def learn(self, verdicts: Iterable[Verdict]) -> None:
         self.verdicts.update({(item.pair.a, item.pair.b): item for item in verdicts})
 
-    def changed(self, fresh: Iterable[Verdict], present: Container[str]) -> bool:
+    def changed(self, fresh: Iterable[Verdict], present: Mapping[str, Memory]) -> bool:
         """Add the verdicts on these memories once others are gone; whether any of them is new."""
-        here = [item for item in fresh if item.pair.a in present and item.pair.b in present]
-        new = [item for item in here if _decision(self.get(item.pair.a, item.pair.b)) != _decision(item)]
+        new = []
+        for item in fresh:
+            known = self.get(item.pair.a, item.pair.b)
+            before = (known.label, known.auto) if known else (Label.DISTINCT, False)
+            if {item.pair.a, item.pair.b} <= present.keys() and before != (item.label, item.auto):
+                new.append(item)
         self.learn(new)
         return bool(new)
 
@@ -149,19 +132,18 @@ def draft_merges(
         memories: The living, unpinned memories of one scope and category.
         verdicts: What was judged about their pairs; pairs that are absent are distinct.
         judge_new: Judges a drafted text against living memories, as a second pass would.
-        unite: Drafts the text.
+        unite: Drafts the text, see `Hooks.unite`.
         keys: What the metadata keys of each scope mean; read from the given memories if omitted.
     """
     known = _Known(keys=keys_by_scope(memories) if keys is None else keys)
     known.learn(verdicts)
     known.learn(_of_copies(known))
-    by_id = {memory.id: memory for memory in memories}
+    this = _Pass({memory.id: memory for memory in memories}, known, unite, judge_new)
     for number in range(MAX_ROUNDS):
-        merges = _Pass(by_id, known, unite, judge_new).merges()
-        merges, unstable, fresh = _settled(by_id, merges, known, unite, judge_new)
+        merges, unstable, fresh = this.settled(this.merges())
         if not unstable:
             return tuple(sorted(merges, key=lambda merge: merge.members[0].id))
-        if number < LEARNING_ROUNDS and known.changed(fresh, by_id):
+        if number < LEARNING_ROUNDS and known.changed(fresh, this.by_id):
             continue
         if not any([known.block(merge.ids) for merge in unstable]):  # noqa: C419  (block all of them)
             break
@@ -195,52 +177,57 @@ def of_copy(verdict: Verdict, standing: str, copy: str) -> Verdict:
     return replace(verdict, pair=pair, entailment=verdict.entailment[::-1] if swapped else verdict.entailment)
 
 
-def _settled(
-    by_id: Mapping[str, Memory],
-    merges: tuple[Consolidated, ...],
-    known: _Known,
-    unite: Unite,
-    judge_new: JudgeNew,
-) -> tuple[tuple[Consolidated, ...], list[Consolidated], tuple[Verdict, ...]]:
-    """Merges with those that only they make possible, which a second pass would touch, and its verdicts.
-
-    The second pass is this very procedure over what the merges leave. What it finds among memories
-    that the first left alone is done in the first: something that stood in its way is gone by then.
-    """
-    while merges:
-        after, fresh = _after(by_id, merges, judge_new)
-        owner = {merge.survivor or _drafted(merge).id: merge for merge in merges}
-        unstable = [merge for verdict in fresh for merge in _newly_contradicting(verdict, owner, known)]
-        verdicts = [*known.verdicts.values(), *fresh]
-        again = draft_merges(after, verdicts, judge_new=judge_new, unite=unite, keys=known.keys)
-        unstable += [owner[i] for merge in again for i in sorted(merge.ids) if i in owner]
-        if unstable or not again:
-            return merges, list(dict.fromkeys(unstable)), fresh
-        merges = (*merges, *again)
-    return merges, [], ()
-
-
-def _after(
-    by_id: Mapping[str, Memory], merges: Sequence[Consolidated], judge_new: JudgeNew
-) -> tuple[list[Memory], tuple[Verdict, ...]]:
-    """What is alive after the merges, and the verdicts on the texts they add."""
-    removed = frozenset(i for merge in merges for i in merge.ids if i != merge.survivor)
-    held = {merge.survivor: _held(merge.members) for merge in merges if merge.survivor}
-    staying = [
-        replace(memory, metadata=held[memory_id]) if memory_id in held else memory
-        for memory_id, memory in by_id.items()
-        if memory_id not in removed
-    ]
-    drafted = [_drafted(merge) for merge in merges if merge.survivor is None]
-    return [*staying, *drafted], judge_new(drafted, staying)
-
-
 @dataclass(frozen=True, slots=True)
 class _Pass:
+    """One pass over the memories, and the next one over what it leaves."""
+
     by_id: Mapping[str, Memory]
     known: _Known
     unite: Unite
     judge_new: JudgeNew
+
+    def settled(
+        self, merges: tuple[Consolidated, ...]
+    ) -> tuple[tuple[Consolidated, ...], list[Consolidated], tuple[Verdict, ...]]:
+        """Merges with those that only they make possible, which a second pass would touch, and its verdicts.
+
+        The second pass is this very procedure over what the merges leave. What it finds among memories
+        that the first left alone is done in the first: something that stood in its way is gone by then.
+        """
+        while merges:
+            removed = frozenset(i for merge in merges for i in merge.ids if i != merge.survivor)
+            held = {merge.survivor: _held(merge.members) for merge in merges if merge.survivor}
+            staying = [
+                replace(memory, metadata=held[name]) if name in held else memory
+                for name, memory in self.by_id.items()
+                if name not in removed
+            ]
+            drafted = [fused(merge.members, merge.text) for merge in merges if merge.survivor is None]
+            fresh = self.judge_new(drafted, staying)
+            owner = {merge.survivor or draft_id(merge.members): merge for merge in merges}
+            unstable = [merge for verdict in fresh for merge in self._newly_contradicting(verdict, owner)]
+            again = draft_merges(
+                [*staying, *drafted],
+                [*self.known.verdicts.values(), *fresh],
+                judge_new=self.judge_new,
+                unite=self.unite,
+                keys=self.known.keys,
+            )
+            unstable += [owner[i] for merge in again for i in sorted(merge.ids) if i in owner]
+            if unstable or not again:
+                return merges, list(dict.fromkeys(unstable)), fresh
+            merges = (*merges, *again)
+        return merges, [], ()
+
+    def _newly_contradicting(self, verdict: Verdict, owner: Mapping[str, Consolidated]) -> list[Consolidated]:
+        """Drafts that contradict something none of their sources contradicted."""
+        ends = (verdict.pair.a, verdict.pair.b)
+        first, second = (owner[end].ids if end in owner else {end} for end in ends)
+        if verdict.label is not Label.CONTRADICTION or any(
+            self.known.contradicts(a, b) for a in first for b in second
+        ):
+            return []
+        return [owner[end] for end in ends if end in owner and owner[end].survivor is None]
 
     def merges(self) -> tuple[Consolidated, ...]:
         """Form merges until no two unclaimed duplicates are left that could be merged."""
@@ -252,40 +239,38 @@ class _Pass:
         rank = {memory_id: _rank(self.by_id[memory_id]) for memory_id, others in edges.items() if others}
         drafts: list[Consolidated] = []
         while batch := stars(edges, rank=rank):
-            for star in batch:
-                merge = self._form(star)
-                if merge is not None:
-                    drafts.append(merge)
-                _forget(edges, merge.ids if merge else {star.centre})
+            for centre, others in batch:
+                merge = self._form(centre, others)
+                drafts += [merge] if merge else []
+                for gone in merge.ids if merge else {centre}:
+                    for other in edges.pop(gone, set()):
+                        edges.get(other, set()).discard(gone)
         return tuple(drafts)
 
-    def _form(self, star: Star) -> Consolidated | None:
+    def _form(self, centre: str, star: Sequence[str]) -> Consolidated | None:
         """The largest merge around a centre that can be drafted and proven.
 
         Memories that contradict each other or are about different subjects are left out, both of them:
         whatever the centre says, one of them is not the same fact.
         """
+        keys = self.known.keys.get(self.by_id[centre].scope, NO_KEYS)
         quarrelling = {
             memory_id
-            for pair in itertools.combinations(star.others, 2)
-            if self.known.contradicts(*pair) or self._other_subject(*pair)
+            for pair in itertools.combinations(star, 2)
+            if self.known.contradicts(*pair) or apart(self.by_id[pair[0]], self.by_id[pair[1]], keys)
             for memory_id in pair
         }
-        others = [other for other in star.others if other not in quarrelling]
-        best = self._prove([star.centre, *others]) if others else None
+        others = [other for other in star if other not in quarrelling]
+        best = self._prove([centre, *others]) if others else None
         if best is not None:
             return best
-        members = [star.centre]
-        for other in sorted(others, key=lambda other: (-self.known.probability(star.centre, other), other)):
+        members = [centre]
+        for other in sorted(others, key=lambda other: (-self.known.probability(centre, other), other)):
             merge = self._prove([*members, other])
             if merge is not None:
                 members.append(other)
                 best = merge
         return best
-
-    def _other_subject(self, a: str, b: str) -> bool:
-        keys = self.known.keys.get(self.by_id[a].scope, NO_KEYS)
-        return apart(self.by_id[a], self.by_id[b], keys) is not None
 
     def _prove(self, ids: Sequence[str]) -> Consolidated | None:
         """Draft one text for these memories; keep it only if it is a duplicate of every one of them."""
@@ -323,21 +308,9 @@ class _Pass:
         return None
 
     def _differ(self, a: Memory, b: Memory) -> bool:
-        """Whether two sources differ in a detail, so that one new text could not state both."""
         if self.known.duplicate(a.id, b.id):
             return False
         return any(item.veto for item in compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at))
-
-
-def _decision(verdict: Verdict | None) -> tuple[Label, bool]:
-    return (verdict.label, verdict.auto) if verdict else (Label.DISTINCT, False)
-
-
-def _forget(edges: dict[str, set[str]], gone: Iterable[str]) -> None:
-    for memory_id in gone:
-        for other in edges.pop(memory_id, set()):
-            if other in edges:
-                edges[other].discard(memory_id)
 
 
 def most_complete(members: Sequence[Memory]) -> Memory:
@@ -346,7 +319,6 @@ def most_complete(members: Sequence[Memory]) -> Memory:
 
 
 def _rank(memory: Memory) -> tuple[float, ...]:
-    """Prefer the longer text, then the one stated last."""
     stated = memory.stated_at.timestamp() if memory.stated_at else 0.0
     return (float(len(memory.text)), stated)
 
@@ -372,7 +344,6 @@ def fused(members: Sequence[Memory], text: str) -> Memory:
 
 
 def _held(members: Sequence[Memory]) -> dict[str, Any]:
-    """What a merged memory says of its subject: all that its sources say, which never differ in it."""
     return {key: value for memory in members for key, value in memory.metadata.items()}
 
 
@@ -382,43 +353,13 @@ def last_stated(memory: Memory) -> datetime | None:
     return max((moment for moment in known if moment is not None), default=None)
 
 
-def _drafted(merge: Consolidated) -> Memory:
-    return fused(merge.members, merge.text)
-
-
-def _newly_contradicting(
-    verdict: Verdict, owner: Mapping[str, Consolidated], known: _Known
-) -> list[Consolidated]:
-    """Drafts that contradict something none of their sources contradicted."""
-    if verdict.label is not Label.CONTRADICTION:
-        return []
-    sides = [
-        owner[memory_id].ids if memory_id in owner else frozenset({memory_id})
-        for memory_id in (verdict.pair.a, verdict.pair.b)
-    ]
-    if any(known.contradicts(a, b) for a in sides[0] for b in sides[1]):
-        return []
-    return [owner[i] for i in (verdict.pair.a, verdict.pair.b) if i in owner and owner[i].survivor is None]
-
-
-@dataclass(frozen=True, slots=True)
-class Star:
-    """A centre and its duplicates, sorted: every member is one of the centre, directly.
-
-    Connected components would let A~B~C drop C although A and C differ; a star cannot.
-    """
-
-    centre: str
-    others: tuple[str, ...]
-
-
-def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[float, ...]]) -> tuple[Star, ...]:
+def stars(
+    edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[float, ...]]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Cover a symmetric graph of duplicates with disjoint stars, most unclaimed duplicates first.
 
-    Ties go to the larger rank, then to the smaller id. Stars have at least one other member.
-
-    >>> stars({"a": {"b"}, "b": {"a", "c"}, "c": {"b"}}, rank={})
-    (Star(centre='b', others=('a', 'c')),)
+    Each is a centre and its duplicates, sorted: connected components would let A~B~C drop C although A and C
+    differ. Ties go to the larger rank, then to the smaller id. Stars have at least one other member.
     """
     free = {node for node, others in edges.items() if others}
     degree = {node: sum(other in free for other in edges[node]) for node in free}
@@ -428,7 +369,7 @@ def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[floa
 
     queue = [key(node) for node in free]
     heapq.heapify(queue)
-    drawn: list[Star] = []
+    drawn: list[tuple[str, tuple[str, ...]]] = []
     while queue:
         entry = heapq.heappop(queue)
         centre = entry[-1]
@@ -437,7 +378,7 @@ def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[floa
         if not degree[centre]:
             break
         others = tuple(sorted(other for other in edges[centre] if other in free))
-        drawn.append(Star(centre, others))
+        drawn.append((centre, others))
         free -= {centre, *others}
         for neighbour in {node for gone in (centre, *others) for node in edges[gone]} & free:
             degree[neighbour] = sum(other in free for other in edges[neighbour])

@@ -8,51 +8,34 @@ an answer everything stays as it was.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ...errors import NoAnswerError
 from ...models.llm import LABELS, PROMPT_VERSION, Adviser, load_adviser, opinion
 from ...models.scorer import PairInput
-from ...records import Evidence, Label, Memory
-from ...settings import Settings
+from ...records import Evidence, Label
 from ..actions import Action, Merge, Resolve
-from ..judging.cache import Cache, opinion_key
+from ..judging.cache import opinion_key
 from ..judging.subjects import UNCLEAR
 from ..plan import Plan
-from ..stores.base import Store
 from .doubts import Doubt, Pair, pairs
 from .drafts import conflict_of_pair, merge_of
-from .hooks import Hooks
+from .hooks import Hooks, Means, View
 
-KIND = "second-opinion"
-"""The kind of evidence that an opinion is."""
-LONGEST_TEXT = 8_000
-"""Characters of a memory that is sent at most; longer ones are documents, and expensive."""
-FAILURES_IN_A_ROW = 3
-"""Pairs without an answer after which no further pair is asked about: the model is down, or the wrong one."""
-
-Say = Callable[[str], None]
-Lookup = Callable[[Iterable[str]], Mapping[str, Memory]]
+KIND = "second-opinion"  # of the evidence that an opinion is
+LONGEST_TEXT = 8_000  # characters that are sent of a memory at most; longer ones are documents
+FAILURES_IN_A_ROW = 3  # after so many no further pair is asked about: the model is down, or the wrong one
 
 
-def advise(
-    plan: Plan,
-    *,
-    settings: Settings,
-    store: Store,
-    kind: Hooks,
-    cache: Cache,
-    unattended: bool,
-    say: Say,
-    progress: Callable[[int], None],
-) -> Plan:
+def advise(plan: Plan, kind: Hooks, view: View, means: Means, say: Callable[[str], None]) -> Plan:
     """The plan after the language model that the settings name was asked about its doubts.
 
     Unattended, only conflicts are added, unless `second_opinion_auto` says otherwise. `say` is told before
-    and after, in one line each; `progress` the number of pairs done.
+    and after, in one line each.
     """
-    adviser = load_adviser(settings.second_opinion, llm=store.llm, timeout=settings.second_opinion_timeout)
+    limits, cache = means.settings, means.models.cache
+    adviser = load_adviser(limits.second_opinion, llm=kind.store.llm, timeout=limits.second_opinion_timeout)
     if adviser is None:
         return plan
     asked = {doubt.id: _pair_of(doubt) for doubt in pairs(plan.unsure) if _askable(doubt)}
@@ -61,27 +44,21 @@ def advise(
     labels = {name: kept[key].decode("ascii", "replace") for name, key in keys.items() if key in kept}
     labels = {name: label for name, label in labels.items() if label in LABELS}
     unknown = [name for name in asked if name not in labels]
-    if wanted := unknown[: settings.second_opinion_limit]:
+    if wanted := unknown[: limits.second_opinion_limit]:
         adviser.prepare()
         line = f"second opinion: asking {adviser.spoken} about {len(wanted)} unsure pairs, one call each"
         line += f"; {len(labels)} answered before" if labels else ""
-        left = len(unknown) - len(wanted)
-        say(
-            line
-            + (f"; {left} left for another run (limit {settings.second_opinion_limit})." if left else ".")
-        )
-        asked = {name: asked[name] for name in wanted}
-        labels |= _asked(adviser, asked, keys, cache, settings.second_opinion_timeout, say, progress)
-
-    def lookup(ids: Iterable[str]) -> dict[str, Memory]:
-        return {name: store.parse(row) for name, row in store.fetch(list(ids)).items()}
-
-    merging = not unattended or settings.second_opinion_auto
-    return _advised(plan, labels, merging=merging, lookup=lookup, kind=kind)
+        if left := len(unknown) - len(wanted):
+            line += f"; {left} left for another run (limit {limits.second_opinion_limit})"
+        say(f"{line}.")
+        pairs_wanted = {name: (keys[name], asked[name]) for name in wanted}
+        with means.observer.stage("ask", None) as progress:
+            labels |= _asked(adviser, pairs_wanted, means, say, progress)
+    merging = not means.unattended or limits.second_opinion_auto
+    return _advised(plan, labels, merging=merging, kind=kind, view=view)
 
 
 def _askable(doubt: Pair) -> bool:
-    """Whether the texts are what is in doubt, and short enough to be sent."""
     unclear = any(item.kind == UNCLEAR for verdict in doubt.verdicts for item in verdict.evidence)
     return len(doubt.members) == 2 and not unclear and all(len(m.text) <= LONGEST_TEXT for m in doubt.members)
 
@@ -93,20 +70,18 @@ def _pair_of(doubt: Doubt) -> PairInput:
     )
 
 
-def _asked(  # noqa: PLR0917
+def _asked(
     adviser: Adviser,
-    pairs: Mapping[str, PairInput],
-    keys: Mapping[str, bytes],
-    cache: Cache,
-    timeout: float,
-    say: Say,
+    pairs: Mapping[str, tuple[bytes, PairInput]],
+    means: Means,
+    say: Callable[[str], None],
     progress: Callable[[int], None],
 ) -> dict[str, str]:
-    """Labels by the id of the doubt, as far as there are any; what came of it is said."""
+    """Labels by the id of the doubt, as far as there are any, each kept at once; what came of it is said."""
     labels, failures, in_a_row = dict[str, str](), Counter[str](), 0
-    for number, (name, pair) in enumerate(pairs.items(), 1):
+    for number, (name, (key, pair)) in enumerate(pairs.items(), 1):
         try:
-            labels[name] = opinion(adviser, pair, timeout=timeout)
+            labels[name] = opinion(adviser, pair, timeout=means.settings.second_opinion_timeout)
         except NoAnswerError as error:
             failures[error.reason] += 1
             in_a_row += 1
@@ -114,7 +89,7 @@ def _asked(  # noqa: PLR0917
                 break
         else:
             in_a_row = 0
-            cache.store({keys[name]: labels[name].encode("ascii")})
+            means.models.cache.store({key: labels[name].encode("ascii")})
         progress(number)
     counted = Counter(labels.values())
     said = ", ".join(f"{counted[label]} {label}" for label in LABELS if counted[label])
@@ -128,7 +103,7 @@ def _asked(  # noqa: PLR0917
     return labels
 
 
-def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Lookup, kind: Hooks) -> Plan:
+def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, kind: Hooks, view: View) -> Plan:
     """The plan after the opinions, by the id of the doubt.
 
     Where `merging`, what is called a duplicate becomes a merge; else it stays a doubt that says so.
@@ -148,7 +123,7 @@ def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Lo
             )
         wanted = label if label != Label.DUPLICATE or merging else None
         ids = {member.id for member in doubt.members}
-        proposal = None if taken & ids else _proposal(said, wanted, lookup, kind)
+        proposal = None if taken & ids else _proposal(said, wanted, kind, view)
         if proposal is None:
             unsure.append(said)
         else:
@@ -160,8 +135,7 @@ def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Lo
     )
 
 
-def _proposal(doubt: Pair, label: str | None, lookup: Lookup, kind: Hooks) -> Pair | None:
-    """What an opinion makes of a doubt; nothing if it must stay one."""
+def _proposal(doubt: Pair, label: str | None, kind: Hooks, view: View) -> Pair | None:
     vetoed = any(item.veto for verdict in doubt.verdicts for item in verdict.evidence)
     if label not in (Label.CONTRADICTION, Label.DUPLICATE) or (label == Label.DUPLICATE and vetoed):
         return None
@@ -169,11 +143,11 @@ def _proposal(doubt: Pair, label: str | None, lookup: Lookup, kind: Hooks) -> Pa
     judged = replace(doubt, verdicts=said)
     if isinstance(doubt, Resolve if label == Label.CONTRADICTION else Merge):
         return judged
-    memories = lookup(member.id for member in doubt.members)
-    if len(memories) != len(doubt.members):
+    pair, units = judged.verdicts[0], {unit.id: unit for unit in view.units}
+    ids = {member.id for member in doubt.members}
+    if not ids <= (view.stored if label == Label.CONTRADICTION else units).keys():
         return None
-    pair = judged.verdicts[0]
     if label == Label.CONTRADICTION:
-        return replace(conflict_of_pair(pair, memories), id=doubt.id)
-    merge = merge_of(kind, memories, memories, [pair])
+        return replace(conflict_of_pair(pair, view.stored), id=doubt.id)
+    merge = merge_of(kind, units, view.stored, [pair])
     return replace(merge, id=doubt.id) if merge else None

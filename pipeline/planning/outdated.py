@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,12 +21,9 @@ from ...records import SUPERSEDED_KEYS, ActionKind, Memory, Scope
 from ..actions import Member, Prune
 from ..answers import About, Answer, Say
 
-NEAREST = 3
-"""Questions that one settled conflict leads to at most,"""
-MOST = 10
-"""and all of them together."""
-FLOOR = 0.6
-"""Lowest cosine of a memory and a text that is no longer held, where it names nothing of it."""
+NEAREST = 3  # questions that one settled conflict leads to at most
+MOST = 10  # and all of them together
+FLOOR = 0.6  # lowest cosine of a memory and a text that is no longer held, where it names nothing of it
 _WIDTH = 60
 
 
@@ -98,11 +95,11 @@ def outdated(
 def _ranked(
     conflict: Settled, memories: Sequence[Memory], encode: Callable[[Sequence[str]], NDArray[np.float32]]
 ) -> list[tuple[bool, float, Memory]]:
-    """Which of these name the old value, or stand near to it; how near; the likeliest first."""
     if not memories:
         return []
     lost, held, *rest = encode([conflict.lost, conflict.held, *(memory.text for memory in memories)])
-    values = list(_old_values(conflict))
+    lacking = missing([conflict.lost], conflict.held)
+    values = [(item.kind, item.detail) for item in lacking if item.kind != "negation" and item.detail]
     found = []
     for memory, vector in zip(memories, rest, strict=True):
         named = any(_names(memory.text, kind, value, conflict.lost) for kind, value in values)
@@ -110,12 +107,6 @@ def _ranked(
         if named or (cosine >= FLOOR and cosine > float(vector @ held)):
             found.append((named, cosine, memory))
     return sorted(found, key=lambda each: (not each[0], -each[1], each[2].id))
-
-
-def _old_values(conflict: Settled) -> Iterator[tuple[str, str]]:
-    for detail in missing([conflict.lost], conflict.held):
-        if detail.kind != "negation" and detail.detail:
-            yield detail.kind, detail.detail
 
 
 def _names(text: str, kind: str, value: str, lost: str) -> bool:

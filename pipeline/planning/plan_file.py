@@ -1,7 +1,7 @@
 """Plans as versioned JSON Lines: a header line, then one line for each action and unsure pair.
 
-The format is for people and programs alike: one can read it, grep it, drop a line that one does
-not want applied, or answer a conflict by setting its "choice" to "a" or "b".
+One can read it, grep it, drop a line that one does not want applied, or answer a conflict by setting its
+"choice" to "a" or "b".
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ def dump_plan(plan: Plan) -> str:
 
 
 def _dumped(plan: Plan) -> dict[str, Any]:
-    """A plan as plain values; what only some kinds fill is written where it says something."""
     whole: dict[str, Any] = _adapter().dump_python(plan, mode="json")
     for action in (*whole["actions"], *whole["unsure"]):
         for name in ("observations", "relations", "source", "held", "said", "places"):
@@ -92,7 +91,6 @@ def parse_plan(text: str) -> Plan:
 
 
 def _with_plain_choice(record: dict[str, Any]) -> dict[str, Any]:
-    """An answer may be written as the report asks for it: A, B or skip."""
     choice = record.get("choice")
     if isinstance(choice, str):
         plain = choice.strip().lower()

@@ -1,8 +1,7 @@
 """What a plan would do to the answers of a search: no fact that stays may drop out of them.
 
 Questions are the texts of memories, those that were read lately first; an answer is the nearest memories
-of the scope, all categories. It is given on the store as it is and on the store as it would be. A merge
-that makes a fact harder to find is left out of the plan and named; what goes for good is no loss here.
+of the scope. A merge that makes a fact harder to find is left out of the plan and named.
 """
 
 from __future__ import annotations
@@ -20,23 +19,16 @@ from ..plan import Plan, draft_id, spoken_id
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
-TOP = 10
-"""Memories an agent gets for a question: mem0's own `search` gives ten by default."""
-
-UNATTENDED_QUESTIONS = 50
-"""Questions of an unattended run, unless the settings say otherwise."""
+TOP = 10  # memories an agent gets for a question: mem0's own `search` gives ten by default
+UNATTENDED_QUESTIONS = 50  # of an unattended run, unless the settings say otherwise
 
 NEAREST = 3
 """How many of them answer the question: only these must still be among the answers. At the end of the list
 memories change places with every new wording: of 35 merges that write a text, asking for all ten left out
 32, for five 9, for three 2."""
 
-ANSWERS = 0.4
-"""Least cosine of what answers a question. In a small store something is always nearest, and what is far
-from the question changes places with every new wording, and does not answer the question."""
-
-_DECIMALS = 6
-"""Cosines are rounded to this, so that equal texts stay equally near in every order."""
+ANSWERS = 0.4  # least cosine of what answers a question: in a small store something is always nearest
+_DECIMALS = 6  # of cosines, so that equal texts stay equally near in every order
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +79,10 @@ def checked(
 def _questions(
     plan: Plan, memories: Sequence[Memory], count: int, accessed: Mapping[str, datetime]
 ) -> tuple[Memory, ...]:
-    """What to ask: what was read last, then what the plan touches, then anything of the same scopes."""
-    scopes = {action.scope for action in plan.actions if _is_felt(action)}
-    touched = {member.id for action in plan.actions if _is_felt(action) for member in action.members}
+    # a removal alone changes nothing that is found: it only makes room
+    felt = [action for action in plan.actions if isinstance(action, Merge | TextChange)]
+    scopes = {action.scope for action in felt}
+    touched = {member.id for action in felt for member in action.members}
 
     def place(memory: Memory) -> tuple[int, float, str]:
         """The order of questions; without a read, by a hash, so that no neighbourhood is preferred."""
@@ -102,45 +95,29 @@ def _questions(
     return tuple(asked[:count])
 
 
-def _is_felt(action: Action) -> bool:
-    """Whether an action changes what is found: a removal alone only makes room."""
-    return isinstance(action, Merge | TextChange)
-
-
 def _losses(plan: Plan, memories: Sequence[Memory], asked: Sequence[Memory], encode: Encode) -> list[Loss]:
     losses: list[Loss] = []
     for scope in sorted({memory.scope for memory in asked}):
-        here = [memory for memory in memories if memory.scope == scope]
-        actions = [action for action in plan.actions if action.scope == scope]
+        before = {memory.id: memory.text for memory in memories if memory.scope == scope}
+        after, becomes, written = _planned(before, [each for each in plan.actions if each.scope == scope])
         questions = [memory for memory in asked if memory.scope == scope]
-        losses += _losses_in_scope(here, actions, questions, encode)
-    return losses
-
-
-def _losses_in_scope(
-    memories: Sequence[Memory], actions: Sequence[Action], questions: Sequence[Memory], encode: Encode
-) -> list[Loss]:
-    before = {memory.id: memory.text for memory in memories}
-    after, becomes, written = _planned(before, actions)
-    texts = [memory.text for memory in questions]
-    losses: list[Loss] = []
-    answers = zip(_answers(before, texts, encode), _answers(after, texts, encode), strict=True)
-    for question, (then, now) in zip(questions, answers, strict=True):
-        # What answered before and stays, under the name it has then.
-        near = [name for name, cosine in list(then.items())[:NEAREST] if cosine >= ANSWERS]
-        kept = {becomes.get(name, name) for name in near} & after.keys()
-        for fact in sorted(kept - now.keys()):
-            # What moved is to blame: the fact's own new text, else the new texts that took its place.
-            risen = [written[name] for name in now if name in written and name not in then]
-            names = [written[fact]] if fact in written else sorted(set(risen))
-            losses += [Loss(question.id, fact, tuple(names))] if names else []
+        texts = [memory.text for memory in questions]
+        answers = zip(_answers(before, texts, encode), _answers(after, texts, encode), strict=True)
+        for question, (then, now) in zip(questions, answers, strict=True):
+            # What answered before and stays, under the name it has then.
+            near = [name for name, cosine in list(then.items())[:NEAREST] if cosine >= ANSWERS]
+            kept = {becomes.get(name, name) for name in near} & after.keys()
+            for fact in sorted(kept - now.keys()):
+                # What moved is to blame: the fact's own new text, else the new texts that took its place.
+                risen = [written[name] for name in now if name in written and name not in then]
+                names = [written[fact]] if fact in written else sorted(set(risen))
+                losses += [Loss(question.id, fact, tuple(names))] if names else []
     return losses
 
 
 def _planned(
     before: Mapping[str, str], actions: Sequence[Action]
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Texts by id afterwards, what each merged memory became, and which action wrote a text."""
     after, becomes, written = dict(before), dict[str, str](), dict[str, str]()
     for action in actions:
         for memory_id in action.removes:
@@ -156,7 +133,6 @@ def _planned(
 
 
 def _answers(texts: Mapping[str, str], questions: Sequence[str], encode: Encode) -> list[dict[str, float]]:
-    """For each question the cosines of the nearest memories, nearest first; equally near ones by id."""
     ids = sorted(texts)
     if not ids:
         return [{} for _ in questions]

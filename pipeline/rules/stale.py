@@ -1,8 +1,4 @@
-"""What a store may forget: stale memories and vague ones.
-
-Every rule leans towards keeping. Unknown or future dates are never stale, short but specific texts are
-never vague, and pinned or already retired memories are never listed.
-"""
+"""What a store may forget: stale memories and vague ones; every rule leans towards keeping."""
 
 from __future__ import annotations
 
@@ -88,11 +84,7 @@ def _stays(memory: Memory, now: datetime) -> bool:
 
 
 def age_of(memory: Memory, *, now: datetime) -> timedelta | None:
-    """Time since the memory was last stated; None if no date is known or any lies in the future.
-
-    The last statement is the latest of creation, update, the `last_stated_at` that a merge leaves in the
-    metadata, and `confirmed_at`.
-    """
+    """Time since the latest statement of the memory; None if no date is known or any lies in the future."""
     noted = (noted_moment(memory.metadata.get(key)) for key in (LAST_STATED_KEY, CONFIRMED_KEY))
     known = [memory.created_at, memory.updated_at, *noted]
     moments = [as_utc(moment) for moment in known if moment is not None]
@@ -104,8 +96,7 @@ def age_of(memory: Memory, *, now: datetime) -> timedelta | None:
 def is_stale(memory: Memory, *, settings: Settings, now: datetime, accessed: datetime | None = None) -> bool:
     """Whether it is older than its category's retention and was not read within the access window.
 
-    Both limits are exceeded only strictly: at 180 days to the second a memory is not yet older than 180
-    days. A future access counts as recent.
+    Both limits are exceeded only strictly; a future access counts as recent.
     """
     age = age_of(memory, now=now)
     if age is None or age <= _retention(memory, settings):
@@ -118,17 +109,13 @@ def is_vague(text: str, *, min_words: int) -> bool:
     """Whether a text is too short to mean anything and holds nothing specific.
 
     Shortness alone proves nothing: every word must also come from the vocabulary of empty words, or the
-    text must open with an indefinite "something about". Scripts and languages outside that vocabulary
-    are vague only when empty.
-
-    >>> [is_vague(text, min_words=5) for text in ("Fixed bug", "Something about work", "Speaks Welsh")]
-    [True, True, False]
+    text must open with an indefinite "something about". Other languages are vague only when empty.
     """
     words = tokens(text)
     if len(significant_words(text)) >= min_words:
         return False
     if not words:
-        return not _has_symbols(text)
+        return all(char.isspace() or ord(char) < 0x2190 for char in text)  # an emoji shows something
     if not (_is_generic(words) or _opens_indefinite(words)):
         return False
     return not (_is_specific(text) or _is_rule(words) or _is_habit(words) or _names_something(text))
@@ -203,11 +190,6 @@ def _names_something(text: str) -> bool:
     return any(match[0].lower() not in GENERIC for match in _ACRONYM.finditer(text))
 
 
-def _has_symbols(text: str) -> bool:
-    """Whether a text without words still shows something, such as an emoji."""
-    return any(ord(char) >= 0x2190 for char in text if not char.isspace())
-
-
 def _form(token: Token) -> str:
     return token.text.casefold().removesuffix("'s")
 
@@ -243,6 +225,7 @@ def _pattern(*keys: str) -> re.Pattern[str]:
 
 
 _PROTECTED = _pattern("health", "identity", "family", "legal", "safety")
+_READ = ("LATIN", "MICRO SIGN", "FEMININE ORDINAL", "MASCULINE ORDINAL")
 _DOSE = re.compile(r"\d\s*(?:mg|mcg|µg|ml|iu)\b", re.IGNORECASE)
 
 
@@ -272,7 +255,6 @@ def kept_although_old(
 def _mostly_old(
     old: set[str], living: Sequence[Memory], merges: Sequence[Merge], settings: Settings
 ) -> set[Scope]:
-    """Scopes of which so much is old that age is no sign of disuse, before the merges and after them."""
     merged = {member.id for merge in merges for member in merge.members}
     counts = [Counter[Scope]() for _ in range(4)]
     old_before, all_before, old_after, all_after = counts
@@ -305,17 +287,12 @@ def notes_of(kept: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def is_protected(memory: Memory) -> bool:
-    """Whether a memory may be about health, identity, family, law or safety, or cannot be told.
-
-    >>> from .records import Scope
-    >>> is_protected(Memory("1", "Is allergic to penicillin", Scope(())))
-    True
-    >>> is_protected(Memory("2", "Is looking for a plumber in Leeds", Scope(())))
-    False
-    """
+    """Whether a memory may be about health, identity, family, law or safety, or cannot be told."""
     text = f"{memory.text} {memory.category or ''}"
     forms = [part for token in tokens(text) for part in _spoken(token.text)]
-    return bool(_PROTECTED.search(f" {' '.join(forms)} ") or _DOSE.search(text) or _is_foreign(text))
+    if any(char.isalpha() and not unicodedata.name(char, "LATIN").startswith(_READ) for char in text):
+        return True  # another script, which the lists cannot read
+    return bool(_PROTECTED.search(f" {' '.join(forms)} ") or _DOSE.search(text))
 
 
 def _spoken(form: str) -> list[str]:
@@ -323,11 +300,3 @@ def _spoken(form: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", form.casefold().removesuffix("'s"))
     letters = "".join(char for char in plain if not unicodedata.combining(char))
     return letters.replace("-", " ").replace("_", " ").split()
-
-
-def _is_foreign(text: str) -> bool:
-    """Whether letters of another script stand in it, which the lists cannot read."""
-    return any(char.isalpha() and not unicodedata.name(char, "LATIN").startswith(_READ) for char in text)
-
-
-_READ = ("LATIN", "MICRO SIGN", "FEMININE ORDINAL", "MASCULINE ORDINAL")

@@ -431,7 +431,7 @@ def _conflict(finding: Finding, stored: Mapping[str, Memory]) -> Resolve:
 def _duplicate(finding: Finding, stored: Mapping[str, Memory]) -> Merge:
     """The question about two sayings of one thing: what says more stays, else the newer; no detail goes."""
     goes, stays = _by_age(finding)
-    share = dict(zip((finding.a.key, finding.b.key), finding.told, strict=True))
+    share = dict(zip((finding.a.key, finding.b.key), finding.a.told(finding.b), strict=True))
     if share[goes.key] < share[stays.key]:
         goes, stays = stays, goes
     unsaid = relation(goes.words, stays.words).unsaid[0]

@@ -10,7 +10,7 @@ import pytest
 from builders import ALICE, NOW, memory
 from mem0_dream.indexes import neighbours
 from mem0_dream.models.scorer import PairInput, PairScores
-from mem0_dream.pipeline.judging.inventory import Circumstances, Judging
+from mem0_dream.pipeline.judging.inventory import Judging
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.planning.merges import fused
 from mem0_dream.records import Inventory, Memory
@@ -90,7 +90,7 @@ def test_a_second_pass_proposes_nothing(memories: list[Memory]) -> None:
 
 def test_a_draft_is_judged_against_its_sources_by_the_texts_alone(memories: list[Memory]) -> None:
     scorer = PlacedScorer()
-    judging = Judging(encoder(), scorer, Settings(floor=-1.0), Circumstances(now=NOW), {})
+    judging = Judging(encoder(), scorer, Settings(floor=-1.0), {})
     sources = memories[:2]
     draft = fused(sources, LONG)
     judging.drafted([draft], sources)
@@ -102,7 +102,7 @@ def test_a_draft_is_judged_against_its_sources_by_the_texts_alone(memories: list
 
 def test_nothing_is_judged_twice(memories: list[Memory]) -> None:
     scorer = PlacedScorer()
-    judging = Judging(encoder(), scorer, Settings(floor=-1.0), Circumstances(now=NOW), {})
+    judging = Judging(encoder(), scorer, Settings(floor=-1.0), {})
     first = judging.all_pairs(memories)
     asked = len(scorer.asked)
     assert judging.all_pairs(memories) == first

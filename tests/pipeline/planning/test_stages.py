@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from mem0_dream.pipeline.cli.terminal import Bars
-from mem0_dream.pipeline.planning.stages import DRAFT, Advance, Stages
+from mem0_dream.pipeline.planning.stages import DRAFT, Advance, in_stages
 
 
 class Noting:
@@ -28,7 +28,7 @@ class Noting:
 
 def test_each_stage_is_named_and_closed_before_the_next() -> None:
     noting = Noting()
-    with Stages(noting) as stages:
+    with in_stages(noting) as stages:
         stages("embed", 0, 2)
         stages("embed", 2, 2)
         stages("judge", 0, 5)
@@ -41,7 +41,7 @@ def test_each_stage_is_named_and_closed_before_the_next() -> None:
 def test_what_drafting_asks_is_not_shown_by_itself() -> None:
     """A bar for each handful of drafted texts would only flicker; afterwards all is shown again."""
     noting = Noting()
-    with Stages(noting) as stages:
+    with in_stages(noting) as stages:
         stages(DRAFT, 0, 2)
         stages("judge", 0, 3)
         stages(DRAFT, 1, 2)
@@ -53,7 +53,7 @@ def test_what_drafting_asks_is_not_shown_by_itself() -> None:
 
 def test_the_same_stage_begins_anew() -> None:
     noting = Noting()
-    with Stages(noting) as stages:
+    with in_stages(noting) as stages:
         stages("judge", 4, 4)
         stages("judge", 0, 4)
     assert [name for name, _ in noting.heard if name != "moved"] == ["judging", "judging"]
@@ -70,12 +70,12 @@ def test_a_bar_names_its_stage_and_what_is_left(monkeypatch: pytest.MonkeyPatch)
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    with Stages(Bars()) as stages:
+    with in_stages(Bars()) as stages:
         stages("judge", 0, 12)
         stages("judge", 5, 12)
     assert "judging" in screen.getvalue()
     quiet = io.StringIO()
     monkeypatch.setattr(sys, "stderr", quiet)
-    with Stages(Bars()) as stages:
+    with in_stages(Bars()) as stages:
         stages("judge", 5, 12)
     assert quiet.getvalue() == ""

@@ -74,7 +74,7 @@ def _graph_report(plan: Plan) -> GraphReport:
     ]
     graph = GraphDocument.parse("".join(json.dumps(line) + "\n" for line in lines).encode())
     store: Any = SimpleNamespace(document=lambda: graph)
-    return GraphReport(store, store, Proposal.of(plan), settings=GraphSettings(), health=store)
+    return GraphReport(store, store, Proposal(plan, plan), settings=GraphSettings(), health=store)
 
 
 def _told(action: Relate) -> set[str]:

@@ -185,7 +185,7 @@ def test_an_item_more_stays_whatever_a_network_reads(entailment):
     memories = (Memory(name, text, Scope({})) for name, text in zip("ab", texts, strict=True))
     a, b = (Statement(memory, memory.text, memory.text) for memory in memories)
     verdict = Verdict(Candidate("a", "b", 0.8), Label.DUPLICATE, False, (0.9, 0.0, 0.1), entailment)
-    assert question(Finding(a, b, verdict, (0.8, 0.8), sure=False)).text == texts[0]
+    assert question(Finding(a, b, verdict, sure=False)).text == texts[0]
 
 
 @pytest.mark.parametrize(("more", "expected"), [(["Drawn by a worker", "Tested each night"], 0), ([], 1)])

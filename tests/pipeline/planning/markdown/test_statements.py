@@ -154,7 +154,7 @@ def test_a_description_is_told_beside_the_sentence_of_another_file(project, desc
 def test_no_sentences_are_asked_about_of_two_memories_that_a_person_refused_as_a_pair():
     a, b = (memory(name, f"{text} {REST}") for name, text in (("a", NIGHT), ("b", AGAIN)))
     said = Statement(a, NIGHT, NIGHT), Statement(b, AGAIN, AGAIN)
-    found = [Finding(*said, Verdict(Candidate("a", "b", 0.8), Label.DUPLICATE), (0.9, 0.9), sure=False)]
+    found = [Finding(*said, Verdict(Candidate("a", "b", 0.8), Label.DUPLICATE), sure=False)]
     stored = {"a": a, "b": b}
     assert len(questions(found, stored, rejected=())[1]) == 1
     assert questions(found, stored, rejected={rejection_key(a, b)})[1] == []
