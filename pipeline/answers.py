@@ -133,10 +133,6 @@ class Answer:
         """Whether it was a yes that a run carried out: there is nothing left of it but what it teaches."""
         return bool(self.run) and self.say.changes
 
-    def stands(self, hashes: Collection[tuple[str, str]]) -> bool:
-        """Whether all memories it is about are still there as they were, by (id, hash of the text)."""
-        return bool(self.about) and all((item.id, item.text_hash) in hashes for item in self.about)
-
 
 def content_key(action: Action) -> str:
     """Name of a proposal by its texts, its members and what becomes of them, the same in every plan."""
@@ -255,45 +251,29 @@ def pinned_ids(answers: Iterable[Answer]) -> frozenset[str]:
     return frozenset(item.id for answer in answers if answer.say is Say.PINNED for item in answer.about)
 
 
-def with_pins(inventory: Inventory, answers: Iterable[Answer]) -> Inventory:
-    """The inventory in which what a person pinned is pinned, whatever the store knows of it."""
+def as_answered(inventory: Inventory, answers: Collection[Answer]) -> Inventory:
+    """The inventory with what a person pinned, and with the day on which they said that something holds."""
     pins = pinned_ids(answers)
-    if not pins:
-        return inventory
-    memories = tuple(replace(m, pinned=True) if m.id in pins else m for m in inventory.memories)
-    return replace(inventory, memories=memories)
-
-
-def with_confirmed(inventory: Inventory, answers: Iterable[Answer]) -> Inventory:
-    """The inventory in which what a person said still holds has the day of that in its metadata."""
     said = {(i.id, i.text_hash): a.at.isoformat() for a in answers if a.say is Say.STILL for i in a.about}
-    if not said:
-        return inventory
-    memories = tuple(
-        replace(m, metadata={**m.metadata, CONFIRMED_KEY: said[m.id, m.text_hash]})
-        if (m.id, m.text_hash) in said
-        else m
-        for m in inventory.memories
-    )
-    return replace(inventory, memories=memories)
+
+    def known(memory: Memory) -> Memory:
+        day = said.get((memory.id, memory.text_hash))
+        metadata = {**memory.metadata, CONFIRMED_KEY: day} if day else memory.metadata
+        return replace(memory, pinned=memory.pinned or memory.id in pins, metadata=metadata)
+
+    return replace(inventory, memories=tuple(map(known, inventory.memories))) if pins or said else inventory
 
 
-def held(answers: Iterable[Answer], memories: Iterable[Memory]) -> frozenset[str]:
-    """Memories that are as an undo gave them back, so that no rule changes them unasked."""
-    hashes = {(memory.id, memory.text_hash) for memory in memories}
-    back = (item for item in answers if item.say is Say.TAKEN_BACK)
-    return frozenset(about.id for item in back if item.stands(hashes) for about in item.about)
-
-
-def noted_pairs(answers: Iterable[Answer], memories: Iterable[Memory]) -> list[tuple[str, str]]:
-    """The two ids of each conflict that was noted and still stands."""
-    hashes = {(memory.id, memory.text_hash) for memory in memories}
-    standing = (item for item in answers if item.say is Say.NOTED and item.stands(hashes))
-    return [(item.about[0].id, item.about[1].id) for item in standing if len(item.about) == 2]
+def standing(answers: Iterable[Answer], memories: Iterable[Memory], say: Say) -> list[Answer]:
+    """The answers of this kind of which all memories are still there as they were."""
+    there = {(memory.id, memory.text_hash) for memory in memories}
+    return [
+        item
+        for item in answers
+        if item.say is say and item.about and all((i.id, i.text_hash) in there for i in item.about)
+    ]
 
 
 def open_conflicts(answers: Iterable[Answer], memories: Iterable[Memory]) -> int:
-    """Skipped conflicts that still stand, since both of their texts do."""
-    hashes = {(memory.id, memory.text_hash) for memory in memories}
-    skipped = (item for item in answers if item.say is Say.SKIP and item.what == "resolve")
-    return sum(answer.stands(hashes) for answer in skipped)
+    """How many skipped conflicts still stand, since both of their texts do."""
+    return sum(item.what == "resolve" for item in standing(answers, memories, Say.SKIP))

@@ -20,7 +20,7 @@ from ..errors import JournalError, StoreError, UsageError
 from ..records import ActionKind, Inventory, Memory, Scope
 from ..settings import Settings, read_settings
 from .actions import Merge, Prune, Resolve, Side, acts
-from .answers import Answer, keys_of, open_conflicts, with_confirmed, with_pins
+from .answers import Answer, as_answered, keys_of, open_conflicts
 from .judging.check import Known
 from .judging.models import Models
 from .judging.subjects import keys_by_scope
@@ -98,16 +98,12 @@ class Session:
         """Keep other runs away from this store, after waiting so many seconds at most; see `store_lock`."""
         return store_lock(self.directory, self.store.fingerprint, wait_s=wait_s)
 
-    def watch(self, observer: Observer) -> None:
-        """Report progress to this observer from now on."""
-        self._observer = observer
-
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List the memories of the matching scopes."""
         with self._observer.stage("fetch", None) as advance:
             inventory = self.store.read(scopes)
             advance(len(inventory.memories))
-        self.inventory = with_confirmed(with_pins(inventory, self.answered), self.answered)
+        self.inventory = as_answered(inventory, self.answered)
         return self.inventory
 
     def look(

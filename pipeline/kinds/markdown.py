@@ -16,7 +16,7 @@ from ...models.same_statement import same_statement, statement_key
 from ...models.text.words import significant_words
 from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Scope, Verdict
 from ..actions import Action, Merge, Resolve
-from ..answers import held
+from ..answers import Say, standing
 from ..judging.candidates import SAME_TEXT
 from ..judging.inventory import Judging
 from ..judging.judge import RULE
@@ -114,7 +114,9 @@ class MarkdownKind(Kind):
         self._means = means
         view = self._look(inventory, means)
         if self._supersede and ActionKind.RESOLVE in self.wanted:
-            kept = held(means.answers, inventory.memories)
+            # what an undo gave back, no rule changes unasked
+            back = standing(means.answers, inventory.memories, Say.TAKEN_BACK)
+            kept = frozenset(about.id for answer in back for about in answer.about)
             view = superseded(view, lambda memories: self._questions(view, memories)[0], kept)
         self._looked = view
         return replace(view, units=tuple(view.staying) if ActionKind.MERGE in self.wanted else ())

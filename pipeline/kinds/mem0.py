@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Verdict
 from ..actions import Merge, Prune
-from ..answers import noted_pairs, prune_key
+from ..answers import Say, prune_key, standing
 from ..judging.subjects import keys_by_scope
 from ..planning.drafts import conflict_of_pair
 from ..planning.engine import planned
@@ -93,11 +93,13 @@ class Mem0Kind(Kind):
             tracked=means.tracked,
         )
         old = {name: prune for name, prune in view.old.items() if name not in kept}
+        noted = standing(means.answers, view.units, Say.NOTED)
+        pairs = [[about.id for about in answer.about] for answer in noted if len(answer.about) == 2]
         return Found(
             actions=(*{**view.vague, **old}.values(), *view.junk),
             doubts=tuple(
                 conflict_of_pair(Verdict(Candidate(a, b, 0.0), Label.UNSURE, evidence=(NOTED,)), view.stored)
-                for a, b in noted_pairs(means.answers, view.units)
+                for a, b in pairs
             ),
             notes=notes_of(kept),
         )

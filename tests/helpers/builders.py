@@ -62,6 +62,17 @@ def plan_of(
     )
 
 
+def session_on(
+    store: InMemoryStore, scorer: FakeScorer | None = None, folder: Path | None = None, **more: Any
+) -> Session:
+    """A session with fakes; what is no keyword of `Session` is a setting, and every pair is judged."""
+    limits = {
+        name: more.pop(name) for name in list(more) if name in Settings.model_fields.keys() - {"encoder"}
+    }
+    given: dict[str, Any] = {"encoder": FakeEncoder(), "settings": Settings(**{"floor": -1.0} | limits)}
+    return Session(store, scorer=scorer or FakeScorer(), state_dir=folder and state(folder), **given | more)
+
+
 def duplicates(*groups: Sequence[str]) -> FakeScorer:
     """A scorer that calls the texts of each group duplicates of each other."""
     return FakeScorer({(a, b): DUPLICATE for group in groups for a in group for b in group if a < b})

@@ -27,7 +27,7 @@ def access_to(session: Callable[[Path], Session], state: Path, **more: Any) -> S
     @contextlib.contextmanager
     def opened(observer: Observer) -> Iterator[Session]:
         with session(state) as open_session:
-            open_session.watch(observer)
+            open_session._observer = observer
             yield open_session
 
     given: dict[str, Any] = {

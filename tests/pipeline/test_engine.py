@@ -7,26 +7,28 @@ import dataclasses
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from builders import BOB, CONTRADICTION, NOW, duplicates, memory, skipped
+from builders import BOB, CONTRADICTION, NOW, duplicates, memory, session_on, skipped
 from mem0_dream.errors import (
     BudgetExceededError,
     ConfigError,
     IncompleteListingError,
     JournalError,
+    StoreError,
     StoreLockedError,
     UsageError,
 )
 from mem0_dream.pipeline.consolidation import consolidate
-from mem0_dream.pipeline.engine import Session, scope_filter
+from mem0_dream.pipeline.engine import KEPT_BACKUPS, Session, scope_filter
 from mem0_dream.pipeline.judging.models import Models
 from mem0_dream.pipeline.planning.stages import Advance
 from mem0_dream.pipeline.stores.base import Change, ScopeFilter
 from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+from messy import messy_scorer
+from messy import messy_store as nine_memories
 
 DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
 TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
@@ -50,15 +52,9 @@ def messy_store() -> InMemoryStore:
 
 
 def scorer() -> FakeScorer:
-    """What a judge says about it."""
     answers = duplicates([DOG, DOG_NAME])
     answers._pairs[NO_TABS, TABS] = CONTRADICTION
     return answers
-
-
-def session_on(store: InMemoryStore, **more: Any) -> Session:
-    options: dict[str, Any] = {"settings": LAX, "encoder": FakeEncoder(), "scorer": scorer()} | more
-    return Session(store, **options)
 
 
 @pytest.fixture
@@ -68,7 +64,7 @@ def store() -> InMemoryStore:
 
 @pytest.fixture
 def session(store: InMemoryStore) -> Iterator[Session]:
-    with session_on(store) as opened:
+    with session_on(store, scorer(), settings=LAX) as opened:
         yield opened
 
 
@@ -119,7 +115,7 @@ def test_retiring_dates_from_yesterday(session: Session, store: InMemoryStore) -
 
 def test_the_budget_is_checked_before_anything_is_written(store: InMemoryStore) -> None:
     limits = Settings(floor=-1.0, max_delete=0.1, min_delete=0, assume_unread=True)
-    with session_on(store, settings=limits) as session:
+    with session_on(store, scorer(), settings=limits) as session:
         plan = session.propose(ALICE, now=NOW)
         with pytest.raises(BudgetExceededError, match="2 of 5"):
             session.apply(plan, now=NOW)
@@ -179,7 +175,7 @@ def test_an_interrupted_run_is_resumed_without_a_name(session: Session, store: I
 
 
 def test_two_sessions_do_not_run_at_once(session: Session, store: InMemoryStore) -> None:
-    other = session_on(store)
+    other = session_on(store, scorer(), settings=LAX)
     with session.locked():
         with pytest.raises(StoreLockedError), other.locked():
             pass
@@ -199,7 +195,7 @@ def test_stages_are_told(store: InMemoryStore) -> None:
             heard.append(name)
             yield lambda _done: None
 
-    with session_on(store, observer=Listening()) as session:
+    with session_on(store, scorer(), settings=LAX, observer=Listening()) as session:
         session.apply(session.propose(ALICE, now=NOW), now=NOW)
     assert heard == ["fetch", "embedding", "judging", "drafting", "apply"]
 
@@ -208,6 +204,40 @@ def test_a_state_directory_that_cannot_be_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError):
         Session(InMemoryStore(), state_dir=tmp_path / "file")
+
+
+def test_an_outage_half_way_names_the_run_to_resume(own_state):
+    store = nine_memories()
+
+    def fail(_change):
+        raise StoreError("The store does not answer.")
+
+    with session_on(store, messy_scorer(), own_state, max_delete=1.0) as session:
+        plan = session.propose(ScopeFilter(), now=NOW)
+        store.before_write = fail
+        with pytest.raises(StoreError, match=r"does not answer\. Run \S+ stopped half-way: .*resume"):
+            session.apply(plan, now=NOW)
+        store.before_write = lambda _: None
+        session.resume(now=NOW)
+        assert session.journal.interrupted(store.fingerprint) is None
+        assert "d1" not in store.rows
+
+
+def test_a_store_of_files_is_copied_before_each_run(own_state):
+    store = nine_memories()
+
+    def backup(folder):
+        folder.mkdir(parents=True)
+        (folder / "copy").write_text("x")
+        return (folder / "copy",)
+
+    store.backup = backup
+    with session_on(store, messy_scorer(), own_state, max_delete=1.0) as session:
+        for _ in range(KEPT_BACKUPS + 2):
+            plan = session.propose(ScopeFilter(), now=NOW)
+            session.undo(session.apply(plan, now=NOW).run, now=NOW)
+            session.withdraw(session.answered)
+    assert len(list((own_state / "backups" / store.fingerprint).iterdir())) == KEPT_BACKUPS
 
 
 class TestScopeFilter:

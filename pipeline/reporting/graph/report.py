@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....models.text.words import counted
 from ...actions import Action, Merge, Promote, Prune, Relate, Rewrite, TextChange
-from ...answers import with_pins
+from ...answers import as_answered
 from ...planning.doubts import open_question
 from ...planning.graph.relations import RelationChanges, dangling, orphans, relation_changes, shown
 from ...planning.hooks import Means, Proposal
@@ -189,7 +189,7 @@ class GraphReport(Report):
         return self._health(view.inventory, view.means, view.document, view.last, duplicates=duplicates)
 
     def _after(self, means: Means) -> Health:
-        inventory, store = with_pins(self._store.read(ScopeFilter()), means.answers), self._store
+        inventory, store = as_answered(self._store.read(ScopeFilter()), means.answers), self._store
         return self._health(inventory, means, store.document(), store.notes.last)
 
     def _passed(

@@ -40,19 +40,23 @@ TEXTS = ("Likes tea.", "Likes green tea.")
         ((0.00, 0.00, 1.00), (VETO,), Label.DISTINCT, False),
     ],
 )
-def test_the_table(
-    probabilities: tuple[float, float, float], evidence: tuple[Evidence, ...], label: Label, auto: bool
-) -> None:
+def test_the_table(probabilities, evidence, label, auto):
     assert decide(probabilities, evidence, LIMITS) == (label, auto)
+
+
+def of_two(a, b, scores, *, scorer=None, **options) -> Verdict:
+    """The verdict on two texts of which a scorer says this."""
+    memories = {"a": memory("a", a), "b": memory("b", b)}
+    scorer = scorer or FakeScorer(default=lambda _a, _b: scores)
+    (verdict,) = judge([Candidate("a", "b", 0.9)], memories, scorer, **options)
+    return verdict
 
 
 numbers = st.floats(0, 1)
 
 
 @given(numbers, numbers, st.booleans(), st.builds(Thresholds, numbers, numbers, numbers))
-def test_what_merges_alone_is_sure_and_not_vetoed(
-    duplicate: float, contradiction: float, veto: bool, limits: Thresholds
-) -> None:
+def test_what_merges_alone_is_sure_and_not_vetoed(duplicate, contradiction, veto, limits):
     label, alone = decide((duplicate, contradiction, 0.5), (VETO,) if veto else (), limits)
     if alone:
         assert label is Label.DUPLICATE
@@ -62,14 +66,14 @@ def test_what_merges_alone_is_sure_and_not_vetoed(
         assert contradiction >= max(limits.contradiction, duplicate)
 
 
-def test_exact_pairs_are_never_scored() -> None:
+def test_exact_pairs_are_never_scored():
     scorer = FakeScorer(default=lambda _a, _b: CONTRADICTION)
     (verdict,) = judge([Candidate("a", "b", 1.0, exact=True)], {}, scorer)
     assert (verdict.label, verdict.auto, verdict.evidence) == (Label.DUPLICATE, True, (EXACT,))
     assert scorer.asked == []
 
 
-def test_verdicts_come_in_the_order_of_the_pairs() -> None:
+def test_verdicts_come_in_the_order_of_the_pairs():
     memories = {name: memory(name, text) for name, text in zip("abc", (*TEXTS, "Has a dog."), strict=True)}
     pairs = [Candidate("b", "c", 0.1), Candidate("a", "c", 1.0, exact=True), Candidate("a", "b", 0.9)]
     verdicts = judge(pairs, memories, FakeScorer({TEXTS: DUPLICATE}))
@@ -79,23 +83,21 @@ def test_verdicts_come_in_the_order_of_the_pairs() -> None:
     assert judge([], {}, FakeScorer()) == ()
 
 
-def test_given_thresholds_replace_those_of_the_scorer() -> None:
-    memories = {"a": memory("a", TEXTS[0]), "b": memory("b", TEXTS[1])}
-    pair, scorer = [Candidate("a", "b", 0.9)], FakeScorer({TEXTS: MAYBE})
-    assert judge(pair, memories, scorer)[0].auto is False
-    lax = Thresholds(auto=0.5, duplicate=0.5, contradiction=0.5)
-    assert judge(pair, memories, scorer, thresholds=lax)[0].auto is True
+def test_given_thresholds_replace_those_of_the_scorer():
+    assert of_two(*TEXTS, MAYBE).auto is False
+    assert (
+        of_two(*TEXTS, MAYBE, thresholds=Thresholds(auto=0.5, duplicate=0.5, contradiction=0.5)).auto is True
+    )
 
 
-def test_a_detail_that_differs_holds_a_merge_back() -> None:
+def test_a_detail_that_differs_holds_a_merge_back():
     texts = ("Lisinopril: 40 mg, prescribed by Dr Wu.", "Takes 20 mg of lisinopril daily.")
-    memories = {"a": memory("a", texts[0]), "b": memory("b", texts[1])}
-    (verdict,) = judge([Candidate("a", "b", 0.99)], memories, FakeScorer({texts: DUPLICATE}))
+    verdict = of_two(*texts, DUPLICATE)
     assert (verdict.label, verdict.auto) == (Label.UNSURE, False)
     assert any(item.veto for item in verdict.evidence)
 
 
-def test_a_scorer_reads_texts_category_dates_and_cosine() -> None:
+def test_a_scorer_reads_texts_category_dates_and_cosine():
     a, b = memory("a", "A", days=3), memory("b", "B", days=None)
     read = pair_input(Candidate("a", "b", 0.25), {"a": a, "b": b})
     assert (read.a, read.b, read.cosine, read.category, read.a_date, read.b_date) == (
@@ -103,28 +105,20 @@ def test_a_scorer_reads_texts_category_dates_and_cosine() -> None:
     )  # fmt: skip
 
 
-def test_a_text_that_only_adds_is_left_to_a_person() -> None:
+def test_a_text_that_only_adds_is_left_to_a_person():
     """However sure the scorer is of a contradiction, more words without a differing detail are none."""
-    short, long = (
-        memory("a", "Invoices go out every Friday."),
-        memory("b", "Invoices go out every Friday by post."),
-    )
-    scorer = FakeScorer({(short.text, long.text): (0.1, 0.85, 0.05)})
-    (verdict,) = judge([Candidate("a", "b", 0.9)], {"a": short, "b": long}, scorer)
-    assert verdict.label is Label.UNSURE
-    assert verdict.evidence[-1].kind == "adds"
+    short, long = "Invoices go out every Friday.", "Invoices go out every Friday by post."
+    verdict = of_two(short, long, (0.1, 0.85, 0.05))
+    assert (verdict.label, verdict.evidence[-1].kind) == (Label.UNSURE, "adds")
 
 
 @pytest.mark.parametrize(
     ("other", "auto"),
     [("Owns a green car.", True), ("Sold the green car.", False), ("No longer has the green car.", False)],
 )
-def test_a_text_that_alone_tells_of_an_end_is_not_merged_unattended(other: str, auto: bool) -> None:
+def test_a_text_that_alone_tells_of_an_end_is_not_merged_unattended(other, auto):
     """What is over for one text still holds for the other, or was meant by both: a person knows."""
-    memories = {"a": memory("a", "Has a green car."), "b": memory("b", other)}
-    scorer = FakeScorer({(memories["a"].text, other): DUPLICATE})
-    (verdict,) = judge([Candidate("a", "b", 0.9)], memories, scorer)
-    assert verdict.auto is auto
+    assert of_two("Has a green car.", other, DUPLICATE).auto is auto
 
 
 @pytest.mark.parametrize(
@@ -137,60 +131,47 @@ def test_a_text_that_alone_tells_of_an_end_is_not_merged_unattended(other: str, 
 )
 def test_a_scorer_of_english_has_no_say_about_other_languages(a, b, label):
     """Its answer, a sure contradiction, is not heard; a scorer of all languages is."""
-    memories = {"a": memory("a", a), "b": memory("b", b)}
     scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.99, 0.01))
-    assert judge([Candidate("a", "b", 0.9)], memories, scorer)[0].label is not Label.DISTINCT
+    assert of_two(a, b, (), scorer=scorer).label is not Label.DISTINCT
     scorer.english_only = True
-    assert judge([Candidate("a", "b", 0.9)], memories, scorer)[0].label is label
+    assert of_two(a, b, (), scorer=scorer).label is label
+
+
+OPPOSED = "Blue bin for paper, green bin for glass", "Green bin for paper, blue bin for glass"
+SPANISH, LEANING = "User is learning Spanish", (0.3, 0.5, 0.2)
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "label"),
+    ("a", "b", "scores", "label"),
     [
-        ("User reports to Anna", "Anna reports to the user", Label.CONTRADICTION),
+        # A sure scorer merges nothing whose places or stages differ.
+        ("User reports to Anna", "Anna reports to the user", DUPLICATE, Label.CONTRADICTION),
+        (*OPPOSED, DUPLICATE, Label.CONTRADICTION),
+        ("Selma visited Omar", "Omar visited Selma", DUPLICATE, Label.UNSURE),
+        ("User reports to Anna", "Anna manages the user", DUPLICATE, Label.DUPLICATE),
+        ("User is trying to quit smoking", "User quit smoking", DUPLICATE, Label.UNSURE),
+        ("User has a bird", "User has a bird feeder", DUPLICATE, Label.DUPLICATE),
+        ("API rate limit is at least 100", "API rate limit is at most 100", DUPLICATE, Label.CONTRADICTION),
         (
-            "Blue bin for paper, green bin for glass",
-            "Green bin for paper, blue bin for glass",
+            "User likes tea more than coffee",
+            "User likes coffee more than tea",
+            DUPLICATE,
             Label.CONTRADICTION,
         ),
-        ("Selma visited Omar", "Omar visited Selma", Label.UNSURE),
-        ("User reports to Anna", "Anna manages the user", Label.DUPLICATE),
-        ("User is trying to quit smoking", "User quit smoking", Label.UNSURE),
-        ("User has a bird", "User has a bird feeder", Label.DUPLICATE),
-        ("API rate limit is at least 100", "API rate limit is at most 100", Label.CONTRADICTION),
-        ("User likes tea more than coffee", "User likes coffee more than tea", Label.CONTRADICTION),
+        # Two stages are a conflict where it leans to one.
+        ("User wants to migrate to Postgres", "User has migrated to Postgres", LEANING, Label.CONTRADICTION),
+        # Two of what one has several of are none, however sure it is.
+        (SPANISH, "User is learning French", CONTRADICTION, Label.DISTINCT),
+        (SPANISH, "User stopped learning Spanish", CONTRADICTION, Label.CONTRADICTION),
     ],
 )
-def test_a_sure_scorer_merges_nothing_whose_places_or_stages_differ(a: str, b: str, label: Label) -> None:
-    memories = {"a": memory("a", a), "b": memory("b", b)}
-    (verdict,) = judge(
-        [Candidate("a", "b", 0.9)], memories, FakeScorer({(a, b): DUPLICATE}), thresholds=LIMITS
-    )
+def test_what_a_verdict_makes_of_the_scores(a, b, scores, label):
+    verdict = of_two(a, b, scores, thresholds=LIMITS)
     assert verdict.label is label
     assert verdict.auto is (a == "User reports to Anna" and label is Label.DUPLICATE)
 
 
 @pytest.mark.parametrize("label", [label for label in Label if label is not Label.DUPLICATE])
-def test_only_a_duplicate_merges_by_itself(label: Label) -> None:
+def test_only_a_duplicate_merges_by_itself(label):
     with pytest.raises(ValueError, match="never merges by itself"):
         Verdict(Candidate("a", "b", 0.9), label, auto=True)
-
-
-def test_two_stages_are_a_conflict_where_the_scorer_leans_to_one() -> None:
-    texts = "User wants to migrate to Postgres", "User has migrated to Postgres"
-    memories = {"a": memory("a", texts[0]), "b": memory("b", texts[1])}
-    (verdict,) = judge(
-        [Candidate("a", "b", 0.9)], memories, FakeScorer({texts: (0.3, 0.5, 0.2)}), thresholds=LIMITS
-    )
-    assert verdict.label is Label.CONTRADICTION
-
-
-@pytest.mark.parametrize(
-    ("b", "label"),
-    [("User is learning French", Label.DISTINCT), ("User stopped learning Spanish", Label.CONTRADICTION)],
-)
-def test_two_of_what_one_has_several_of_are_no_conflict_however_sure_a_scorer_is(b, label):
-    a = "User is learning Spanish"
-    memories = {"a": memory("a", a), "b": memory("b", b)}
-    scorer = FakeScorer(default=lambda _a, _b: CONTRADICTION)
-    assert judge([Candidate("a", "b", 0.9)], memories, scorer)[0].label is label

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from builders import BOB, CONTRADICTION, NOW, memory
+from builders import BOB, CONTRADICTION, NOW, memory, session_on
 from mem0_dream.pipeline.answers import Say
 from mem0_dream.pipeline.cli.passes import review_of_file
 from mem0_dream.pipeline.engine import Session
@@ -14,7 +14,6 @@ from mem0_dream.pipeline.planning.outdated import NEAREST, Settled, outdated
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 
 PORTO, FARO = "Lives in Porto near the river.", "Lives in Faro near the river."
@@ -30,10 +29,7 @@ def session(tmp_path) -> Iterator[Session]:
         [memory("a", PORTO, days=100), memory("b", FARO, days=3), memory("other", TRAM, days=50)]
     )
     scorer = FakeScorer({(FARO, PORTO): CONTRADICTION}, default=lambda _a, _b: (0.0, 0.0, 1.0))
-    limits = Settings(floor=-1.0, max_delete=1.0)
-    with Session(
-        store, scorer=scorer, encoder=FakeEncoder(far), settings=limits, state_dir=tmp_path
-    ) as opened:
+    with session_on(store, scorer, tmp_path, encoder=FakeEncoder(far), max_delete=1.0) as opened:
         yield opened
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory, plan_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.pipeline.actions import net_removals
-from mem0_dream.pipeline.planning.drafts import united_metadata
+from mem0_dream.pipeline.planning.drafts import opposing_statements, united_metadata
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.records import Label, rejection_key
 from mem0_dream.testing import FakeScorer, InMemoryStore
@@ -17,57 +18,50 @@ from messy import moody_scorer, stores
 TEA, TEA_LONG, COFFEE = "Likes tea.", "Likes green tea.", "Never drinks tea."
 
 
+def planned(*memories, scorer=None, **more):
+    """The plan of these memories; nothing is one, and nothing contradicts, unless a scorer says so."""
+    return plan_of(InMemoryStore(memories), scorer or FakeScorer(), **more)
+
+
 def test_the_member_that_says_it_all_survives_untouched():
-    plan = plan_of(InMemoryStore([memory("a", TEA), memory("b", TEA_LONG)]), duplicates([TEA, TEA_LONG]))
+    plan = planned(memory("a", TEA), memory("b", TEA_LONG), scorer=duplicates([TEA, TEA_LONG]))
     (merge,) = plan.merges
     assert (merge.survivor, merge.text, merge.removes, merge.adds) == ("b", TEA_LONG, ("a",), False)
 
 
 def test_exact_copies_need_no_scorer():
     scorer = FakeScorer()
-    plan = plan_of(InMemoryStore([memory("a", "Likes tea."), memory("b", "likes  tea")]), scorer)
+    plan = planned(memory("a", "Likes tea."), memory("b", "likes  tea"), scorer=scorer)
     assert len(plan.merges) == 1
     assert scorer.asked == []
     assert net_removals(plan.merges[0]) == 0
 
 
 def test_nothing_crosses_a_scope_or_a_category():
-    for other in (
-        memory("b", TEA, scope=BOB),
-        memory("b", TEA, category="rule"),
-        memory("b", TEA, category=None),
-    ):
-        assert plan_of(InMemoryStore([memory("a", TEA), other]), duplicates()).actions == ()
+    for more in ({"scope": BOB}, {"category": "rule"}, {"category": None}):
+        assert planned(memory("a", TEA), memory("b", TEA, **more)).actions == ()
 
 
 def test_pinned_memories_are_never_part_of_anything():
-    store = InMemoryStore(
-        [
-            memory("a", "[PINNED] Likes tea.", pinned=True, days=900),
-            memory("b", TEA_LONG, pinned=True),
-            memory("c", TEA),
-        ]
-    )
+    pinned = [memory("a", "[PINNED] Likes tea.", pinned=True, days=900), memory("b", TEA_LONG, pinned=True)]
     scorer = FakeScorer(default=lambda _a, _b: DUPLICATE)
-    assert plan_of(store, scorer).actions == ()
+    assert planned(*pinned, memory("c", TEA), scorer=scorer).actions == ()
 
 
 def test_retired_memories_are_not_read_again():
     expired = memory("b", TEA, days=900, expires_on=NOW.date().replace(year=2025))
-    assert plan_of(InMemoryStore([memory("a", TEA), expired]), duplicates()).actions == ()
+    assert planned(memory("a", TEA), expired).actions == ()
 
 
 def test_a_doubtful_pair_is_shown_and_left_alone():
-    plan = plan_of(
-        InMemoryStore([memory("a", TEA), memory("b", TEA_LONG)]), FakeScorer({(TEA, TEA_LONG): MAYBE})
-    )
+    plan = planned(memory("a", TEA), memory("b", TEA_LONG), scorer=FakeScorer({(TEA, TEA_LONG): MAYBE}))
     assert plan.actions == ()
     assert [[member.id for member in doubt.members] for doubt in plan.unsure] == [["a", "b"]]
 
 
 def test_a_differing_number_vetoes_a_merge():
     texts = ["Takes 20 mg of lisinopril daily.", "Lisinopril: 40 mg, prescribed by Dr Wu."]
-    plan = plan_of(InMemoryStore([memory("a", texts[0]), memory("b", texts[1])]), duplicates(texts))
+    plan = planned(memory("a", texts[0]), memory("b", texts[1]), scorer=duplicates(texts))
     assert plan.merges == ()
     (doubt,) = plan.unsure
     assert doubt.verdicts[0].label is Label.UNSURE
@@ -75,25 +69,20 @@ def test_a_differing_number_vetoes_a_merge():
 
 
 def test_a_conflict_names_the_newer_side_and_keeps_both_until_chosen():
-    store = InMemoryStore([memory("new", COFFEE, days=1), memory("old", TEA, days=90)])
-    (conflict,) = plan_of(store, FakeScorer({(TEA, COFFEE): CONTRADICTION})).conflicts
+    scorer, new = FakeScorer({(TEA, COFFEE): CONTRADICTION}), memory("new", COFFEE, days=1)
+    (conflict,) = planned(new, memory("old", TEA, days=90), scorer=scorer).conflicts
     assert (conflict.a, conflict.b, conflict.newer, conflict.removes) == (("old",), ("new",), "b", ())
     assert conflict.choose("b").removes == ("old",)
     assert conflict.choose("a").removes == ("new",)
-
-
-def test_unknown_dates_propose_no_winner():
-    store = InMemoryStore([memory("new", COFFEE, days=1), memory("old", TEA, days=None)])
-    (conflict,) = plan_of(store, FakeScorer({(TEA, COFFEE): CONTRADICTION})).conflicts
-    assert conflict.newer is None
+    (conflict,) = planned(new, memory("old", TEA, days=None), scorer=scorer).conflicts
+    assert conflict.newer is None  # nothing is known of the older one
 
 
 def test_a_conflict_speaks_for_whole_clusters():
     """Two duplicates against one: one conflict, and choosing the one removes both."""
-    store = InMemoryStore([memory("a", TEA), memory("b", TEA_LONG), memory("c", COFFEE, days=1)])
     scorer = duplicates([TEA, TEA_LONG])
     scorer._pairs["Likes tea.", "Never drinks tea."] = CONTRADICTION
-    plan = plan_of(store, scorer)
+    plan = planned(memory("a", TEA), memory("b", TEA_LONG), memory("c", COFFEE, days=1), scorer=scorer)
     assert [len(plan.merges), len(plan.conflicts)] == [1, 1]
     answered = plan.with_choices({"c1": "b"})
     assert set(answered.conflicts[0].removes) == {"a", "b"}
@@ -102,40 +91,30 @@ def test_a_conflict_speaks_for_whole_clusters():
     assert len(kept.merges) == 1
 
 
-def test_nothing_but_what_says_the_same_goes_with_an_answer():
-    """The middle one is merged with both others, which are not duplicates of each other: only it goes along."""
-    texts = ["Likes tea.", "Likes green tea.", "Likes green tea from Kyoto in the morning."]
-    store = InMemoryStore([memory(name, text) for name, text in zip("abc", texts, strict=True)])
-    store.rows |= InMemoryStore([memory("d", COFFEE, days=1)]).rows
+@pytest.mark.parametrize(
+    ("days", "a", "b"),
+    [
+        # The middle one is merged with both others, which are not duplicates of each other: only it goes along.
+        ((10, 10, 10, 1), ("a", "c"), ("d",)),
+        ((90, 1, 80, 30), ("a", "c"), ("d",)),  # the newer side is newer by what it says
+    ],
+)
+def test_nothing_but_what_says_the_same_goes_with_an_answer(days, a, b):
+    texts = ["Likes tea.", "Likes green tea.", "Likes green tea from Kyoto in the morning.", COFFEE]
     scorer = FakeScorer({(texts[0], texts[2]): DUPLICATE, (texts[1], texts[2]): DUPLICATE})
     scorer._pairs[texts[0], COFFEE] = CONTRADICTION
-    plan = plan_of(store, scorer)
+    rows = [memory(name, text, days=age) for name, text, age in zip("abcd", texts, days, strict=True)]
+    plan = planned(*rows, scorer=scorer)
     assert [len(merge.members) for merge in plan.merges] == [3]
     (conflict,) = plan.conflicts
-    assert (conflict.a, conflict.b) == (("a", "c"), ("d",))
+    assert (conflict.a, conflict.b, conflict.newer) == (a, b, "b")
     assert {member.id for member in conflict.members} == {"a", "c", "d"}
-
-
-def test_the_newer_side_is_newer_by_what_it_says():
-    texts = ["Likes tea.", "Likes green tea.", "Likes green tea from Kyoto in the morning."]
-    days = dict(zip(texts, (90, 1, 80), strict=True))
-    store = InMemoryStore(
-        [memory(name, text, days=days[text]) for name, text in zip("abc", texts, strict=True)]
-    )
-    store.rows |= InMemoryStore([memory("d", COFFEE, days=30)]).rows
-    scorer = FakeScorer({(texts[0], texts[2]): DUPLICATE, (texts[1], texts[2]): DUPLICATE})
-    scorer._pairs[texts[0], COFFEE] = CONTRADICTION
-    (conflict,) = plan_of(store, scorer).conflicts
-    assert (conflict.b, conflict.newer) == (("d",), "b")
 
 
 def test_a_loser_cannot_win_another_conflict():
     texts = ["Lives in Leeds.", "Lives in York.", "Lives in Bath."]
-    store = InMemoryStore(
-        [memory(name, text, days=10 - i) for i, (name, text) in enumerate(zip("abc", texts, strict=True))]
-    )
     scorer = FakeScorer({(x, y): CONTRADICTION for x in texts for y in texts if x < y})
-    plan = plan_of(store, scorer)
+    plan = planned(*(memory("abc"[i], text, days=10 - i) for i, text in enumerate(texts)), scorer=scorer)
     pairs = {conflict.id: (conflict.a[0], conflict.b[0]) for conflict in plan.conflicts}
     assert sorted(pairs.values()) == [("a", "b"), ("a", "c"), ("b", "c")]
     choices = {name: "b" if pair == ("a", "b") else "a" for name, pair in pairs.items()}
@@ -148,33 +127,25 @@ def test_contradicting_duplicates_of_one_memory_are_not_merged():
     texts = ["Has a dog.", "Has one big dog.", "Has one small dog."]
     scorer = duplicates([texts[0], texts[1]], [texts[0], texts[2]])
     scorer._pairs[texts[1], texts[2]] = CONTRADICTION
-    plan = plan_of(InMemoryStore([memory(f"m{i}", text) for i, text in enumerate(texts)]), scorer)
+    plan = planned(*(memory(f"m{i}", text) for i, text in enumerate(texts)), scorer=scorer)
     assert plan.merges == ()
     assert len(plan.conflicts) == 1
 
 
-def test_duplicates_that_are_all_stale_are_pruned_and_not_merged():
-    """A merge would only make the next pass prune its result."""
-    store = InMemoryStore([memory("a", TEA, days=300), memory("b", TEA_LONG, days=400)])
-    plan = plan_of(store, duplicates([TEA, TEA_LONG]))
-    assert plan.merges == ()
-    assert [prune.members[0].id for prune in plan.prunes] == ["a", "b"]
-
-
-def test_a_stale_copy_of_a_fresh_memory_is_merged_and_not_pruned():
-    store = InMemoryStore([memory("a", TEA, days=300), memory("b", TEA_LONG, days=4)])
-    plan = plan_of(store, duplicates([TEA, TEA_LONG]))
-    assert len(plan.merges) == 1
-    assert plan.prunes == ()
+@pytest.mark.parametrize(("days", "merges", "pruned"), [(400, 0, ["a", "b"]), (4, 1, [])])
+def test_a_stale_copy_is_merged_with_what_is_fresh_and_else_pruned(days, merges, pruned):
+    """A merge of what is all stale would only make the next pass prune its result."""
+    old = [memory("a", TEA, days=300), memory("b", TEA_LONG, days=days)]
+    plan = planned(*old, scorer=duplicates([TEA, TEA_LONG]))
+    assert (len(plan.merges), [prune.members[0].id for prune in plan.prunes]) == (merges, pruned)
 
 
 def test_a_rejected_pair_is_not_proposed_until_a_text_changes():
     a, b = memory("a", TEA), memory("b", TEA_LONG)
     scorer = duplicates([TEA, TEA_LONG, "Likes black tea."])
     rejected = frozenset({rejection_key(a, b)})
-    assert plan_of(InMemoryStore([a, b]), scorer, rejected=rejected).actions == ()
-    changed = replace(a, text="Likes black tea.")
-    plan = plan_of(InMemoryStore([changed, b]), scorer, rejected=rejected)
+    assert planned(a, b, scorer=scorer, rejected=rejected).actions == ()
+    plan = planned(replace(a, text="Likes black tea."), b, scorer=scorer, rejected=rejected)
     assert plan.unsure or plan.merges
 
 
@@ -193,8 +164,8 @@ def test_united_metadata_keeps_every_key_and_both_lists():
 
 
 def test_totals_count_living_memories_per_scope():
-    store = InMemoryStore([memory("a", TEA), memory("b", COFFEE, scope=BOB), memory("c", "x y z", scope=BOB)])
-    assert [(t.scope, t.memories) for t in plan_of(store, FakeScorer()).totals] == [(ALICE, 1), (BOB, 2)]
+    plan = planned(memory("a", TEA), memory("b", COFFEE, scope=BOB), memory("c", "x y z", scope=BOB))
+    assert [(total.scope, total.memories) for total in plan.totals] == [(ALICE, 1), (BOB, 2)]
 
 
 @settings(max_examples=80, deadline=None)
@@ -230,3 +201,19 @@ def test_every_plan_keeps_the_rules(store, seed):
             assert not row["pinned"]
             assert tuple(map(tuple, row["scope"])) == action.scope.ids
             assert row["category"] == action.category
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "opposed"),
+    [
+        ("Lives in Porto with two cats. Is training for the Porto marathon.",
+         "Works as a nurse. Has finished the Porto marathon in 4:10.",
+         ("Is training for the Porto marathon.", "Has finished the Porto marathon in 4:10.")),
+        ("Has a cat. Lives in Porto since May.", "has a cat. Lives in Faro since June.",
+         ("Lives in Porto since May.", "Lives in Faro since June.")),
+        ("Has a cat.", "Has a dog. Is old.", ("Has a cat.", "Has a dog. Is old.")),
+        ("Sings tenor. Owns skis.", "Bakes bread. Reads maps.", ("Sings tenor. Owns skis.", "Bakes bread. Reads maps.")),
+    ],
+)  # fmt: skip
+def test_of_long_memories_the_statements_that_oppose_each_other_are_named(older, newer, opposed):
+    assert opposing_statements(older, newer) == opposed

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from builders import BOB, NOW, memory, plan_of, state
+from builders import BOB, NOW, memory, plan_of, session_on
 from e2e_cli import OWN, Invoke, dream, store  # type: ignore[import-not-found]  # it lies beside this file
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
@@ -17,7 +17,7 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.access import AccessLog, track_access
 from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
-from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+from mem0_dream.testing import FakeScorer, InMemoryStore
 
 __all__ = ["dream", "store"]
 
@@ -88,9 +88,7 @@ class TestPass:
         store = InMemoryStore(
             [old("tap", PLUMBER), old("nuts", "Is allergic to penicillin"), memory("x", "Likes tea")]
         )
-        return Session(
-            store, settings=LAX, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
-        )
+        return session_on(store, folder=tmp_path, max_delete=1.0)
 
     def test_without_a_record_age_removes_nothing(self, session: Session) -> None:
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
@@ -122,10 +120,7 @@ class TestPass:
         store = InMemoryStore(
             [*gone, *fresh, *(replace(each, id=f"b{each.id}", scope=BOB) for each in fresh)]
         )
-        settings = Settings(floor=-1.0, **limits)
-        with Session(
-            store, settings=settings, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
-        ) as session:
+        with session_on(store, folder=tmp_path, **limits) as session:
             plan = session.propose(ScopeFilter(), now=NOW)
             assert len(plan.prunes) == proposed
             assert [note.split(".")[0] for note in plan.notes] == (
@@ -146,7 +141,7 @@ class TestPass:
         store = InMemoryStore(
             [*gone, *(memory(f"n{number}", f"Likes tea number {number}") for number in range(fresh))]
         )
-        with Session(store, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()) as session:
+        with session_on(store, folder=tmp_path) as session:
             assert len(session.propose(ScopeFilter(), now=NOW).prunes) == proposed
 
     def test_with_a_record_only_the_protected_stays(self, session: Session) -> None:
@@ -163,17 +158,13 @@ class TestPass:
 
     def test_old_copies_are_merged_instead(self, tmp_path: Path) -> None:
         store = InMemoryStore([old("a", PLUMBER), old("b", PLUMBER)])
-        with Session(
-            store, settings=LAX, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
-        ) as session:
+        with session_on(store, folder=tmp_path, max_delete=1.0) as session:
             plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert (len(plan.merges), len(plan.prunes)) == (1, 0)
 
     def test_vague_memories_go_as_before(self, tmp_path: Path) -> None:
         store = InMemoryStore([old("a", "Fixed bug"), memory("b", "Likes tea")])
-        with Session(
-            store, settings=LAX, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
-        ) as session:
+        with session_on(store, folder=tmp_path, max_delete=1.0) as session:
             (prune,) = session.propose(ScopeFilter(), now=NOW, unattended=True).prunes
         assert (prune.members[0].id, prune.reason) == ("a", "vague")
 
