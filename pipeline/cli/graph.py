@@ -120,6 +120,7 @@ def attention(options: Options, *, focus: str | None, reset: bool) -> None:
     """
     from ...models.text.words import significant_words
     from ..rules.graph.use import attention_lines, focused, topics
+    from ..stores.graph.store import FOCUS
 
     if focus is not None and reset:
         raise UsageError("--focus and --reset exclude each other; choose one.")
@@ -130,15 +131,12 @@ def attention(options: Options, *, focus: str | None, reset: bool) -> None:
     with _opened(options) as (_, kind, nodes):
         notes = kind.store.notes
         if focus is not None or reset:
-            notes.focus = focus
-        shown = topics(nodes, now=options.moment, settings=kind.graph, focus=notes.focus)
-        matched = focused(nodes, notes.focus)
-        whole = {
-            "focus": notes.focus,
-            "in_focus": list(matched),
-            "topics": [item.to_json() for item in shown],
-        }
-        lines = attention_lines(shown, notes.focus, len(matched))
+            notes.note(FOCUS, focus)
+        topic: str | None = notes.noted(FOCUS)
+        shown = topics(nodes, now=options.moment, settings=kind.graph, focus=topic)
+        matched = focused(nodes, topic)
+        whole = {"focus": topic, "in_focus": list(matched), "topics": [item.to_json() for item in shown]}
+        lines = attention_lines(shown, topic, len(matched))
         answer(whole, map(visible, lines), as_json=options.as_json)
 
 

@@ -13,7 +13,7 @@ from ...models.merger import MergeRefused
 from ...models.same_statement import statement_key
 from ...models.text.words import topic
 from ...records import ActionKind, Candidate, Inventory, Memory, Verdict
-from ..actions import Action, Member, Merge, Promote, Prune, Resolve, Rewrite, Side
+from ..actions import Action, Merge, Promote, Prune, Resolve, Rewrite, Side
 from ..answers import prune_key, rewritten
 from ..judging.cache import OnStage
 from ..judging.statements import Finding
@@ -54,8 +54,7 @@ from ..stores.graph.entities import (
     statement,
     usage,
 )
-from ..stores.graph.lines import GraphDocument
-from ..stores.graph.store import GraphStore, LastRun
+from ..stores.graph.store import FOCUS, GraphStore, LastRun
 from .base import Kind
 
 if TYPE_CHECKING:
@@ -146,19 +145,18 @@ class GraphKind(Kind):
                 going.append(item)
         return Found(
             actions=(*going, *self._rewrites(view, means)),
-            doubts=self._questions(view, going),
+            doubts=tuple(
+                (question(each) if each.same else None) or _conflict(view.nodes, each)
+                for each in self._said(going)
+                if each.same or not each.sure
+            ),
             notes=(f"{held} memories may be forgotten; a person decides.",) if held else (),
         )
 
-    def _questions(self, view: GraphView, gone: Iterable[Action]) -> tuple[Merge | Resolve, ...]:
-        """What may say the same, or exclude each other; where each of two says more, which one stays."""
-        said = self._judge.said if self._judge is not None else ()
-        going = {name for action in gone for name in action.removes}
-        return tuple(
-            (question(each) if each.same else None) or _conflict(view.nodes, each)
-            for each in said
-            if (each.same or not each.sure) and not going & each.places
-        )
+    def _said(self, actions: Iterable[Action]) -> list[Finding]:
+        """What a person may be asked about observations of what these actions do not forget."""
+        going = {name for action in actions if isinstance(action, Prune) for name in action.removes}
+        return [each for each in (self._judge.said if self._judge else ()) if not going & each.places]
 
     def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:  # noqa: ARG002
         """The most descriptive entity stays and says what all of them say."""
@@ -173,18 +171,15 @@ class GraphKind(Kind):
         self._judge.sources[text] = frozenset(unit.id for unit in units)
         if self._promotion(used, survivor.type, now) is not None:
             observations = (*observations, promotion_mark(now))
-        said = {statement_key(each) for each in survivor.content}
+        said = {*map(statement_key, survivor.content)}
+        others = (node for node in members if node is not survivor)
         return United(
             text=text,
             survivor=survivor.id,
             whole=any(unit.id == survivor.id and unit.text == text for unit in among),
             stored=entity_text(survivor.id, observations),
             observations=observations,
-            exact=tuple(
-                node.id
-                for node in members
-                if node is not survivor and said.issuperset(map(statement_key, node.content))
-            ),
+            exact=tuple(each.id for each in others if said.issuperset(map(statement_key, each.content))),
         )
 
     def conflicts(
@@ -194,13 +189,8 @@ class GraphKind(Kind):
         actions: Sequence[Action],
     ) -> Sequence[Resolve]:
         """One for each two observations that cannot both hold."""
-        view, judge = cast("GraphView", view), cast("GraphJudge", self._judge)
-        pruned = {name for action in actions if isinstance(action, Prune) for name in action.removes}
-        return [
-            _conflict(view.nodes, each)
-            for each in judge.said
-            if each.sure and not each.same and not pruned & each.places
-        ]
+        nodes = cast("GraphView", view).nodes
+        return [_conflict(nodes, each) for each in self._said(actions) if each.sure and not each.same]
 
     def present(self) -> Related:
         """The relations as they are, and what new ones may be made of if they were asked for."""
@@ -241,30 +231,21 @@ class GraphKind(Kind):
         from ..reporting.graph.report import GraphReport
 
         return GraphReport(
-            self.store, journal, proposal, settings=self.graph, health=self.health_at, explain=explain
+            self.store, journal, proposal, settings=self.graph, health=self.health, explain=explain
         )
 
-    def health(self, inventory: Inventory, means: Means) -> Health:
-        """How the graph is doing as it stands; nothing is planned, and no pair is judged."""
-        return self.health_at(inventory, means, self.store.document(), self.store.notes.last)
-
-    def health_at(
-        self,
-        inventory: Inventory,
-        means: Means,
-        document: GraphDocument,
-        last: LastRun | None,
-        *,
-        duplicates: bool = True,
+    def health(
+        self, inventory: Inventory, means: Means, view: GraphView | None = None, *, duplicates: bool = True
     ) -> Health:
-        """How a graph is doing; the `duplicates` are counted by an encoder alone, or not at all."""
+        """How the graph is doing as it stands, or stood; an encoder alone counts duplicates, if wanted."""
         from ..reporting.graph.health import graph_state
 
-        nodes, alike = nodes_of(inventory.memories), 0
+        nodes, limits, now, alike = nodes_of(inventory.memories), self.graph, means.now, 0
+        stood = (view.document, view.last) if view else (self.store.document(), self.store.notes.last)
         if duplicates:
             most = means.settings.neighbours
-            alike = look_alikes(nodes, _encoder(means), settings=self.graph, neighbours=most)
-        return graph_state(nodes, document, self.graph, means.now, alike, gaps=inventory.gaps, last=last)
+            alike = look_alikes(nodes, _encoder(means), settings=limits, neighbours=most)
+        return graph_state(nodes, stood[0], limits, now, alike, gaps=inventory.gaps, last=stood[1])
 
     def remark(self, journal: Journal, run: Run) -> str:
         """What the run did to relations."""
@@ -318,32 +299,18 @@ class GraphKind(Kind):
         if not count:
             return None
         memory = store.parse(store.fetch([BROKEN_LINES])[BROKEN_LINES])
-        move = Rewrite(
-            id="broken",
-            scope=memory.scope,
-            category=memory.category,
-            members=(Member.of(memory),),
-            text="",
-            reason=f"move {count} broken lines to the archive",
-        )
+        move = Rewrite.of(memory, name="broken", text="", reason=f"move {count} broken lines to the archive")
         return Plan(store.fingerprint, store.kind, now, "none", totals=(), actions=(move,))
 
     def _forgotten(self, view: GraphView, means: Means) -> list[Prune]:
         """What may go, and why; nothing that a person brought back."""
         notes, now = self.store.notes, means.now
-        weights = weights_of(list(view.nodes.values()), now=now, settings=self.graph, focus=notes.focus)
+        nodes, focus = list(view.nodes.values()), notes.noted(FOCUS)
+        weights = weights_of(nodes, now=now, settings=self.graph, focus=focus)
         weights |= dict.fromkeys(notes.brought_back(now, within=self.graph.forget_unused), 1.0)
         reasons = forgettable(view.nodes, settings=self.graph, now=now, weights=weights)
         return [
-            Prune(
-                id="",
-                scope=node.memory.scope,
-                category=node.memory.category,
-                members=(Member.of(node.memory),),
-                reason="stale",
-                age_days=node.usage.age_days(now),
-                detail=why,
-            )
+            Prune.of(node.memory, reason="stale", age_days=node.usage.age_days(now), detail=why)
             for node, why in ((view.nodes[name], why) for name, why in reasons.items())
             if prune_key(node.memory) not in means.rejected
         ]
@@ -364,17 +331,8 @@ class GraphKind(Kind):
                 texts, reasons = [*texts, promotion_mark(means.now)], [*reasons, why]
             if reasons:
                 change = Rewrite if why is None else Promote
-                changes.append(
-                    change(
-                        id="",
-                        scope=memory.scope,
-                        category=memory.category,
-                        members=(Member.of(memory),),
-                        text=entity_text(node.id, texts),
-                        reason="; ".join(reasons),
-                        observations=tuple(texts),
-                    )
-                )
+                told: dict[str, Any] = {"text": entity_text(node.id, texts), "observations": tuple(texts)}
+                changes.append(change.of(memory, reason="; ".join(reasons), **told))
         return changes
 
     def _promotion(self, used: Usage, entity_type: str, now: datetime) -> str | None:
@@ -414,11 +372,9 @@ def _conflict(nodes: Mapping[str, Node], found: Finding) -> Resolve:
     one = owner_of(older.id) == owner_of(newer.id)
     dated = stated(older)[0] and stated(older)[0] < stated(newer)[0]
     known: Side | None = "b" if one or dated else None
-    return Resolve(
-        id="",
-        scope=older.scope,
-        category=older.category,
-        members=tuple(Member.of(memory) for memory in sorted((older, newer), key=lambda each: each.id)),
+    return Resolve.of(
+        older,
+        newer,
         a=(older.id,),
         b=(newer.id,),
         topic=topic(older.text, newer.text) or owner_of(older.id),

@@ -22,7 +22,7 @@ from ....models.same_statement import statement_key
 from ....models.scorer import PairInput, limits_for, reads_context
 from ....models.text.words import significant_words
 from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
-from ...actions import Member, Merge
+from ...actions import Merge
 from ...judging.candidates import Near, find_candidates
 from ...judging.judge import decide, judge
 from ...judging.neighbourhood import contexts_of
@@ -125,7 +125,8 @@ class GraphJudge:
         ]
         reader = Reader(self.models.encoder, self.models.scorer, self.models.thresholds)
         found = findings(statements, reader, one={*map(frozenset, names), *_likely(verdicts)})
-        found = [each for each in found if not self._refused(each.a.memory, each.b.memory)]
+        rejected = self.models.rejected
+        found = [each for each in found if rejection_key(each.a.memory, each.b.memory) not in rejected]
         repeats = {each.places for each in found if each.same}
         reasons = {
             pair: Evidence("name", rule)
@@ -165,8 +166,7 @@ class GraphJudge:
         memories = [judged_text(memory, memory.text) for memory in (*beside, *new)]
         texts = {memory.id: memory.text for memory in memories}
 
-        def own(pair: Candidate) -> bool:
-            """Whether one is drafted and the other one of its sources, which must be judged in any case."""
+        def own(pair: Candidate) -> bool:  # a draft and one of its sources must be judged in any case
             return pair.a in fresh.get(pair.b, ()) or pair.b in fresh.get(pair.a, ())
 
         # A second pass would not look at a pair below that line.
@@ -184,17 +184,14 @@ class GraphJudge:
         ids = {memory.id for memory in memories}
         return [item for item in verdicts if item.pair.a in ids and item.pair.b in ids]
 
-    def _refused(self, a: Memory, b: Memory) -> bool:
+    def _answered(self, pair: Pair) -> bool:
         """Whether a person was asked about these two already."""
+        a, b = (self.nodes[name].memory for name in pair)
         return rejection_key(a, b) in self.models.rejected
 
     def _by_words(self, nodes: Sequence[Node]) -> tuple[Verdict, ...]:
         """The verdicts on pairs of one type that are similar enough to show a person."""
-        worth = {
-            (a, b)
-            for a, b in partners(nodes)
-            if not self._refused(self.nodes[a].memory, self.nodes[b].memory)
-        }
+        worth = {pair for pair in partners(nodes) if not self._answered(pair)}
         memories = _judged(nodes, worth)
         near = self.models.near(memories, floor=self.models.settings.review_above)
         pairs = [pair for pair in near if (pair.a, pair.b) in worth]
@@ -209,7 +206,7 @@ class GraphJudge:
         asked = {
             (a, b): reason
             for (a, b), reason in reasons.items()
-            if not self._refused(self.nodes[a].memory, self.nodes[b].memory)
+            if not self._answered((a, b))
             and not ((a, b) in known and (known[a, b].auto or known[a, b].label is Label.UNSURE))
         }
         ends = sorted({end for pair in asked for end in pair})
@@ -275,7 +272,6 @@ def united(members: Sequence[Node], models: GraphModels) -> tuple[Node, tuple[st
     """
 
     def rank(node: Node) -> tuple[int, int, int, int, str]:
-        """The more descriptive name first."""
         words = words_of(node.id).casefold().split()
         telling = len(significant_words(words_of(node.id)))
         return len(words) - len(set(words)), -telling, -len(node.id), -len(node.content), node.id
@@ -322,15 +318,7 @@ def question(found: Finding) -> Merge | None:
     differing = {item.kind for item in verdict.evidence}
     for stays, goes in (order, order[::-1]):
         if all(item.kind not in differing for item in missing([goes.text], stays.text)):
-            return Merge(
-                id="",
-                scope=a.scope,
-                category=a.category,
-                members=(Member.of(a), Member.of(b)),
-                survivor=stays.id,
-                text=stays.text,
-                verdicts=(verdict,),
-            )
+            return Merge.of(a, b, survivor=stays.id, text=stays.text, verdicts=(verdict,))
     return None
 
 
@@ -359,7 +347,6 @@ def _ends(verdict: Verdict) -> frozenset[str]:
 
 
 def _likely(verdicts: Iterable[Verdict]) -> set[frozenset[str]]:
-    """Pairs that may be one, or exclude each other."""
     return {_ends(item) for item in verdicts if item.label is not Label.DISTINCT}
 
 

@@ -60,9 +60,8 @@ class RelationChanges:
     def counts(self) -> str:
         """How many of each, in a few words."""
         added, moved, removed = map(len, (self.added, self.moved, self.removed))
-        return (
-            f"{added} relations added, {moved} moved, {removed} removed" if self else "no change of relations"
-        )
+        told = f"{added} relations added, {moved} moved, {removed} removed"
+        return told if self else "no change of relations"
 
     def to_json(self) -> dict[str, list[list[str]]]:
         """The changes as JSON."""
@@ -172,9 +171,8 @@ def followed(plan: Plan, related: Related) -> Plan:
             wanted[edge[0]].append(edge)
     mended = (faulty if repairs else set()) | (twice if copies else set())
     sources = sorted({*wanted, *(edge[0] for edge in mended)})
-    scope = related.scope
     relates = [
-        _relate(scope, after, source, wanted.get(source, ()), repairs=repairs, copies=copies)
+        _relate(related.scope, after, source, wanted[source], repairs=repairs, copies=copies)
         for source in sources
     ]
     totals = tuple(replace(total, relations=len(related.document.relations)) for total in plan.totals)
@@ -207,7 +205,6 @@ def _leaving(actions: Iterable[Action]) -> list[tuple[str, str | None]]:
 
 
 def _led_on(relates: Iterable[Relate], others: Iterable[Action]) -> list[Edge]:
-    """The relations that actions leave, between what merges leave of their ends."""
     stays = {name: survivor for name, survivor in _leaving(others) if survivor is not None}
     return [
         (stays.get(action.source, action.source), stays.get(target, target), kind)
@@ -231,7 +228,6 @@ def _superseding(plan: Plan, after: GraphDocument, others: Iterable[Action]) -> 
 def _foreseen(
     nodes: Mapping[str, Node], after: GraphDocument, actions: Iterable[Action]
 ) -> Mapping[str, Node]:
-    """The entities as they will be."""
     foreseen = {name: node for name, node in nodes.items() if name in after.names}
     for action in actions:
         if isinstance(action, Merge) and action.observations and action.survivor in foreseen:
@@ -244,26 +240,23 @@ def _foreseen(
 def _relate(
     scope: Scope, after: GraphDocument, source: str, new: Sequence[Edge], *, repairs: bool, copies: bool
 ) -> Relate:
-    """The action for all relations that leave a node."""
     held = [edge for edge in after.relations if edge[0] == source]
-    lost = set(dangling(after.names, held)) if repairs else set()
+    lost = dict.fromkeys(dangling(after.names, held)) if repairs else {}
     kept = [edge for edge in (dict.fromkeys(held) if copies else held) if edge not in lost]
     reasons = [f"add {edge[2]} {edge[1]}" for edge in new]
-    gone = [edge for edge in dict.fromkeys(held) if edge in lost]
-    reasons += [f"remove {edge[2]} {edge[1]}, which leads nowhere" for edge in gone]
+    reasons += [f"remove {edge[2]} {edge[1]}, which leads nowhere" for edge in lost]
     reasons += ["remove what stands twice"] if copies and len(set(held)) < len(held) else []
-    relations = tuple((edge[2], edge[1]) for edge in (*kept, *new))
-    before = Member(part_id(source, RELATIONS), relations_text((edge[2], edge[1]) for edge in held))
+    held_before, relations = (tuple((edge[2], edge[1]) for edge in edges) for edges in (held, (*kept, *new)))
     return Relate(
         id=f"r:{source}",
         scope=scope,
         category=None,
-        members=(before,),
+        members=(Member(part_id(source, RELATIONS), relations_text(held_before)),),
         text=relations_text(relations),
         reason="; ".join(reasons),
         source=source,
         relations=relations,
-        held=tuple((edge[2], edge[1]) for edge in held),
+        held=held_before,
     )
 
 
@@ -273,8 +266,8 @@ def _alike(nodes: Mapping[str, Node], edges: Sequence[Edge], related: Related) -
     Only for what no relation touches yet, and never between two that were written from one template.
     """
     alone = set(orphans(nodes, edges))
-    pairs = sorted(related.near, key=lambda pair: (-pair.cosine, pair.a, pair.b))
-    pairs = [pair for pair in pairs if pair.a in nodes and pair.b in nodes]
+    pairs = [pair for pair in related.near if pair.a in nodes and pair.b in nodes]
+    pairs.sort(key=lambda pair: (-pair.cosine, pair.a, pair.b))
     nearest: dict[str, Candidate] = {}
     for pair in pairs:
         for end in (pair.a, pair.b):

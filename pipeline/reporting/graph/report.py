@@ -52,7 +52,7 @@ class GraphReport(Report):
         health: Callable[..., Health],
         explain: bool = False,
     ) -> None:
-        """Bind what is shown, and `GraphKind.health_at`; a mere plan has no findings."""
+        """Bind what is shown, and `GraphKind.health`; a mere plan has no findings."""
         super().__init__(proposal.plan, explain=explain)
         document = store.document()
         self._store, self._journal, self._settings, self._health = store, journal, settings, health
@@ -129,7 +129,7 @@ class GraphReport(Report):
         """The report of the original; see `Report.done`. After a night without changes one line."""
         if self._view is None:
             return super().done(result, auto=auto, took=took)
-        changes = changes_of_run(result.run, self._journal, self._store) or RelationChanges()
+        changes = self._made(result)
         moved = {name for name, _ in result.moved}
         done = [action for action in self._plan.actions if action.id not in moved]
         lines = self._passed(result, done, changes, self._view, took) if result.run or not auto else []
@@ -137,27 +137,19 @@ class GraphReport(Report):
             asked = open_question(self._plan.unsure)
             told = [f"{summary(result)}, {changes.counts}", *([f"{asked}."] if asked else [])]
             return [*lines, *moved_lines(result, self._plan, self), "", *told, *self.left_open()]
-        counts = {
-            "relations_added": len(changes.added),
-            "relations_moved": len(changes.moved),
-            "relations_removed": len(changes.removed),
-            "folded": sum(isinstance(item, Rewrite) for item in done),
-            "promoted": len(_promotions(done)),
-            "skipped": len(result.moved),
-        }
         line = auto_summary(result, conflicts=len(self._plan.conflicts) + self._plan.left_open)
-        counted = " ".join(f"{name}={count}" for name, count in counts.items())
-        return [*lines, *([""] if lines else []), f"{line} {counted}"]
+        line += "".join(f" relations_{name}={len(edges)}" for name, edges in changes.to_json().items())
+        folded, promoted = sum(isinstance(item, Rewrite) for item in done), len(_promotions(done))
+        line += f" folded={folded} promoted={promoted} skipped={len(result.moved)}"
+        return [*lines, *([""] if lines else []), line]
 
     def to_json(self, result: RunResult | None) -> dict[str, Any]:
         """The report as JSON, with the relations, and after a run with the health before and afterwards."""
         view = self._view if result is not None else None
-        changes = self._relations
-        if result is not None:
-            changes = changes_of_run(result.run, self._journal, self._store) or RelationChanges()
+        changes = self._relations if result is None else self._made(result)
         return super().to_json(result) | {
             "health": self._after(view.means).to_json() if view else None,
-            "health_before": self._before(view, duplicates=True).to_json() if view else None,
+            "health_before": self._health(view.inventory, view.means, view).to_json() if view else None,
             "relations": changes.to_json(),
         }
 
@@ -185,12 +177,11 @@ class GraphReport(Report):
         recorded = any(use.uses or use.discovered or use.last_used for use in used)
         return [*self.open_lines(), *([_ADVICE] if used and not recorded else [])]
 
-    def _before(self, view: GraphView, *, duplicates: bool) -> Health:
-        return self._health(view.inventory, view.means, view.document, view.last, duplicates=duplicates)
+    def _made(self, result: RunResult) -> RelationChanges:
+        return changes_of_run(result.run, self._journal, self._store) or RelationChanges()
 
     def _after(self, means: Means) -> Health:
-        inventory, store = as_answered(self._store.read(ScopeFilter()), means.answers), self._store
-        return self._health(inventory, means, store.document(), store.notes.last)
+        return self._health(as_answered(self._store.read(ScopeFilter()), means.answers), means)
 
     def _passed(
         self,
@@ -204,7 +195,8 @@ class GraphReport(Report):
         document, settings, now = self._store.document(), self._settings, view.means.now
         merges = [item for item in done if isinstance(item, Merge) and item.observations]
         prunes = [item for item in done if isinstance(item, Prune)]
-        before, after = self._before(view, duplicates=False), self._after(view.means)
+        before = self._health(view.inventory, view.means, view, duplicates=False)
+        after = self._after(view.means)
         alone = orphans(document.names, document.relations)
         counts = (
             ("Memories analysed", before.total),

@@ -99,7 +99,7 @@ class StatementWords:
 
     @classmethod
     def of(cls, statement: str) -> StatementWords:
-        """Read a statement as `text.statement` writes it."""
+        """Read a statement as `entities.statement` writes it."""
         return cls(significant_words(statement), significant_words(statement.partition(":")[0]))
 
     def names(self, other: StatementWords) -> bool:
@@ -136,7 +136,6 @@ def partners(nodes: Iterable[Node]) -> frozenset[Pair]:
 
 
 def _one_template(a: Node, b: Node) -> bool:
-    """Whether two statements are equal but for a few words."""
     said = [" ".join(node.content).casefold().split() for node in (a, b)]
     if len(said[0]) != len(said[1]):
         return False
@@ -152,23 +151,17 @@ def _spellings(named: Named) -> Iterator[tuple[str, str, str]]:
         groups[key].append((name, left_out))
     for group in groups.values():
         for (a, first), (b, second) in itertools.combinations(group, 2):
-            differing = [place for place, (x, y) in enumerate(zip(first, second, strict=True)) if x != y]
-            if not differing:
-                yield a, b, SPELLINGS
-            elif all(_may_be_left_out(first[place], second[place]) for place in differing):
-                yield a, b, _WITHOUT.format(_OPTIONAL[differing[0]])
-
-
-def _may_be_left_out(a: str, b: str) -> bool:
-    """Whether only one name has it, and it holds no number."""
-    return not (a and b) and not any(char.isdigit() for char in a + b)
+            each = zip(_OPTIONAL, first, second, strict=True)
+            differing = {what: (x, y) for what, x, y in each if x != y}
+            # Only one name has each, and it holds no number.
+            if not any((x and y) or any(map(str.isdigit, x + y)) for x, y in differing.values()):
+                yield a, b, _WITHOUT.format(next(iter(differing))) if differing else SPELLINGS
 
 
 def _essence(name: str) -> tuple[str, Parts]:
     """A name without what may be left out, and that, in the order of `_OPTIONAL`."""
-    bracketed = _PARENTHESES.search(name)
-    rest = _PARENTHESES.sub(" ", name).strip() if bracketed else name
-    bracketed = bracketed if parts_of(rest) else None
+    rest = _PARENTHESES.sub(" ", name).strip()
+    bracketed = _PARENTHESES.search(name) if parts_of(rest) else None
     rest = rest if bracketed else name
     extension = _EXTENSION.search(rest)
     parts = parts_of(_EXTENSION.sub("", rest)) or parts_of(rest)
@@ -177,13 +170,8 @@ def _essence(name: str) -> tuple[str, Parts]:
         general, parts = parts[-1], parts[:-1]
     last = parts[-1]
     plural = "s" if len(last) > _SHORTEST_WORD and last.endswith("s") and not last.endswith("ss") else ""
-    essence = "".join(parts).removesuffix(plural)
-    return essence, (
-        bracketed[0].strip() if bracketed else "",
-        extension[0] if extension else "",
-        general,
-        plural,
-    )
+    left_out = bracketed[0].strip() if bracketed else "", extension[0] if extension else "", general, plural
+    return "".join(parts).removesuffix(plural), left_out
 
 
 def _short_forms(named: Named) -> Iterator[tuple[str, str, str]]:

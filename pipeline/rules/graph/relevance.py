@@ -71,9 +71,7 @@ class Relevance:
     reasons: list[str]  # each with its points
     similarity: float  # to the nearest memory
     nearest: str | None
-    entity: (
-        dict[str, Any] | None
-    )  # what to store, with the metadata observations added; None if it is not saved
+    entity: dict[str, Any] | None  # what to store, with metadata observations; None if it is not saved
 
     def to_json(self) -> dict[str, Any]:
         """For the tool that asks."""
@@ -111,14 +109,8 @@ def relevance(
 ) -> Relevance:
     """Score a learning against what is known: scorer and guards say whether it is, likeness only counts.
 
-    Args:
-        learning: What would be saved.
-        nodes: What is known.
-        core: Name and text of each core memory.
-        known: The same as `nodes`, to be asked about each statement.
-        encoder: Embeds all of it.
-        settings: The threshold and the limits of similarity.
-        now: The day it was discovered.
+    `known` are the same memories as `nodes`, to be asked about each statement; `core` is the name and text of
+    each core memory, `now` when it was discovered.
     """
     said = statement(learning.name, learning.said)
     nearest, similarity = _nearest(learning, said, nodes, encoder)
@@ -127,15 +119,8 @@ def relevance(
     matches = [known.check(text).matches for text in parts]
     told = [next((m for m in each if m.finding is Finding.SAME), None) for each in matches]
     said_again = [similarity == SAID or (match is not None and match.sure) for match in told]
-    against = next(
-        (
-            match
-            for each, known_already in zip(matches, said_again, strict=True)
-            for match in each
-            if match.finding is Finding.AGAINST and not known_already
-        ),
-        None,
-    )
+    new = (match for each, again in zip(matches, said_again, strict=True) if not again for match in each)
+    against = next((match for match in new if match.finding is Finding.AGAINST), None)
     if against is None and (similarity == SAID or (told and all(_known(match, settings) for match in told))):
         if similarity != SAID and told[0] is not None:
             nearest, similarity = told[0].memory.id, told[0].verdict.pair.cosine
@@ -144,9 +129,8 @@ def relevance(
     points = _points(learning, said, core, settings)
     if against is not None:
         nearest, similarity = against.memory.id, against.verdict.pair.cosine
-        why = next(
-            (item.detail for item in against.verdict.evidence if item.veto), against.said or "all of it"
-        )
+        vetoes = (item.detail for item in against.verdict.evidence if item.veto)
+        why = next(vetoes, against.said or "all of it")
         points.append((0, f"contradicts {nearest} ({why})"))
     elif similarity > settings.similar_above:
         points.append((settings.points.similar, f"similar to {nearest} (similarity {similarity:.2f})"))

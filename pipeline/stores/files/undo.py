@@ -105,12 +105,8 @@ class FileHistory(Database):
     ) -> None:
         """Note a step and take it: give a file other bytes, create it, or remove it (None).
 
-        Args:
-            path: The file.
-            data: Its new bytes.
-            before: As it was when the change was worked out; None if there was none.
-            key: What the step is taken back by, such as the memory's id.
-            note: What `noted` gives for these bytes from now on.
+        `before` is the file as it was when the change was worked out, `key` what the step is taken back by,
+        such as the memory's id, and `note` what `noted` gives for these bytes from now on.
 
         Raises:
             RefusedChangeError: If it is no longer as it was, or cannot be written.
@@ -118,17 +114,8 @@ class FileHistory(Database):
         self.note(str(path), before, data, key=key, note=note)
         _put(path, before, data, mode=before.mode if before else _NEW_FILE)
 
-    def take_back(
-        self,
-        path: Path,
-        key: str,
-        *,
-        resolve: Resolve | None = None,
-        note: Callable[[bytes], Mapping[str, Any]] = lambda _: {},
-    ) -> None:
-        """Take the newest step of a key back that still stands; one that is back already stays so.
-
-        `resolve` settles lines that were changed since, `note` gives the note of bytes that come of a merge.
+    def take_back(self, path: Path, key: str, *, note: Mapping[str, Any] | None = None) -> None:
+        """Take the newest step of a key back that still stands; `note` is that of bytes that come of a merge.
 
         Raises:
             RefusedChangeError: If there is none, or what it wrote was changed since.
@@ -136,18 +123,18 @@ class FileHistory(Database):
         step, now = self.last(str(path), key), read_image(path)
         if step is None:
             raise RefusedChangeError(f"no change of {path.name} is on record")
-        data = self.without(str(path), step, now.data if now else None, resolve=resolve)
+        data = self.without(str(path), step, now.data if now else None)
         was = self._image_before(str(path), data)
         if data is not None and now is not None and now.data == data:
             with refusing(path):
-                path.chmod(was.mode if was else now.mode)
-                times = was.mtime_ns if was else now.mtime_ns
-                os.utime(path, ns=(times, times))
+                image = was or now
+                path.chmod(image.mode)
+                os.utime(path, ns=(image.mtime_ns, image.mtime_ns))
         elif data is not None or now is not None:
             if was is None and data is not None:
-                self.note(str(path), now, data, key="", note=note(data))
-            mode = was.mode if was else now.mode if now else _NEW_FILE
-            _put(path, now, data, mode=mode, mtime_ns=was.mtime_ns if was else None)
+                self.note(str(path), now, data, key="", note=note)
+            image = was or now or Image(b"")
+            _put(path, now, data, mode=image.mode, mtime_ns=was.mtime_ns if was else None)
         self.taken_back(step)
 
     def note(
@@ -202,15 +189,14 @@ class FileHistory(Database):
         before = step.before.data if step.before else None
         if now in (before, step.after):
             return before
+        name = Path(file).name
         if now is None or before is None or step.after is None:
-            name = Path(file).name
             raise RefusedChangeError(f"the file {name} was {'removed' if now is None else 'changed'} since")
         after, ours, theirs, first = (
             data.split(b"\n") for data in (step.after, before, now, self._first(file, step))
         )
-        lines = merge_lines(after, ours, theirs, order=first, resolve=resolve)
-        if lines is None:
-            raise RefusedChangeError(f"the file {Path(file).name} was changed since, in the same place")
+        if (lines := merge_lines(after, ours, theirs, order=first, resolve=resolve)) is None:
+            raise RefusedChangeError(f"the file {name} was changed since, in the same place")
         return b"\n".join(lines)
 
     def taken_back(self, step: Step) -> None:
@@ -334,7 +320,6 @@ def _edits(base: Lines, new: Lines, side: int) -> list[_Edit]:
 
 
 def _side(base: Lines, start: int, end: int, edits: Sequence[_Edit]) -> list[bytes]:
-    """The lines of a span after one side's edits in it."""
     lines: list[bytes] = []
     for first, last, new, _ in edits:
         lines += [*base[start:first], *new]

@@ -67,9 +67,7 @@ class CoreFile:
         _, whole = self._now()
         statements: list[tuple[str, str]] = []
         for section in SECTIONS.values():
-            held = whole.get(section, [])
-            items = held.items() if isinstance(held, dict) else ((_name(item), item) for item in held)
-            statements += [(name, _said(item) or name) for name, item in items]
+            statements += [(name, _said(item) or name) for name, item in _entries(whole.get(section, []))]
         return tuple(statements)
 
     def limits(self) -> dict[str, Any]:
@@ -102,21 +100,16 @@ class CoreFile:
         before, whole = self._now()
         lists = any(isinstance(whole.get(each), list) for each in SECTIONS.values())
         held = whole.get(section, [] if lists else {})
-        place = core_key(name)
-        if place in held if isinstance(held, dict) else any(_name(item) == name for item in held):
+        place = core_key(name) if isinstance(held, dict) else name
+        if place in dict(_entries(held)):
             return
-        used, said = usage(observations), list(content(observations))
-        entry = _Entry(
-            name=name,
-            content=said,
-            uses=used.uses,
-            effectiveness=used.effectiveness,
-            promotedAt=at.date().isoformat(),
-        ).model_dump(mode="json")
+        used, said, day = usage(observations), list(content(observations)), at.date().isoformat()
+        figures = {"uses": used.uses, "effectiveness": used.effectiveness, "promotedAt": day}
+        entry = {"name": name, "content": said, **figures}
         if isinstance(held, dict):
             detailed = any(isinstance(item, dict) for item in held.values())
             whole[section] = {**held, place: entry if detailed else " ".join(said)}
-            whole[_UPDATED] = at.date().isoformat()
+            whole[_UPDATED] = day
         else:
             whole[section] = [*held, entry]
         self._write(whole, before, key=key, name=name)
@@ -144,10 +137,10 @@ class CoreFile:
         before, whole = self._now()
         for section in SECTIONS.values():
             held = whole.get(section)
-            if isinstance(held, list):
-                whole[section] = [item for item in held if _name(item) != name]
-            elif isinstance(held, dict):
-                whole[section] = {key: item for key, item in held.items() if key != core_key(name)}
+            if isinstance(held, dict):
+                held.pop(core_key(name), None)
+            elif held is not None:
+                whole[section] = [item for key, item in _entries(held) if key != name]
         self._write(whole, before, key="", name="")
 
     def _write(self, whole: dict[str, Any], before: Image | None, *, key: str, name: str) -> None:
@@ -196,8 +189,11 @@ def core_place(name: str, entity_type: str) -> str:
     return f"{SECTIONS.get(entity_type.casefold(), '?')}.{core_key(name)}"
 
 
-def _name(item: object) -> str:
-    return str(item.get("name")) if isinstance(item, dict) else str(item)
+def _entries(held: dict[str, Any] | list[Any]) -> Sequence[tuple[str, Any]]:
+    """The entries of a section by their keys, or by their names where it is a list."""
+    if isinstance(held, dict):
+        return tuple(held.items())
+    return [(str(item.get("name") if isinstance(item, dict) else item), item) for item in held]
 
 
 def _said(item: object) -> str:

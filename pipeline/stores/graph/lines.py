@@ -90,18 +90,14 @@ class GraphLine:
         return GraphLine.of(_dump({**self.item, **fields}) + end)
 
     @property
-    def name(self) -> str:
-        """Name of an entity; empty for other lines."""
-        return str(self.item["name"]) if self.kind == "entity" else ""
+    def name(self) -> str | None:
+        """Name of an entity; None for other lines."""
+        return str(self.item["name"]) if self.kind == "entity" else None
 
     @property
     def edge(self) -> Edge:
         """From, to and type of a relation."""
         return self.item["from"], self.item["to"], self.item["relationType"]
-
-    def names(self, name: str) -> bool:
-        """Whether this is the entity of that name."""
-        return self.kind == "entity" and self.item["name"] == name
 
 
 Lines = Sequence[GraphLine]
@@ -139,7 +135,7 @@ class GraphDocument:
         """The lines of each entity, by name."""
         found: dict[str, list[GraphLine]] = defaultdict(list)
         for line in self.lines:
-            if line.kind == "entity":
+            if line.name is not None:
                 found[line.name].append(line)
         return dict(found)
 
@@ -284,8 +280,8 @@ def with_observations(document: GraphDocument, name: str, observations: Sequence
     first, *more = document.entities[name]
     line = _with_fields(first, document.fields(name)) if more else first
     new = line.changed(observations=list(observations))
-    at = next(place for place, each in enumerate(document.lines) if each.names(name))
-    others = [each for each in document.lines[at:] if not each.names(name)]
+    at = next(place for place, each in enumerate(document.lines) if each.name == name)
+    others = [each for each in document.lines[at:] if each.name != name]
     return [*document.lines[:at], new, *others]
 
 
@@ -298,7 +294,7 @@ def without_observation(document: GraphDocument, name: str, key: str) -> list[Gr
     lines: list[GraphLine] = []
     touched = 0
     for line in document.lines:
-        held = list(line.item["observations"]) if line.names(name) else []
+        held = list(line.item["observations"]) if line.name == name else []
         kept = [text for text in held if observation_key(text) != key]
         touched += len(kept) < len(held)
         lines.append(line.changed(observations=kept) if len(kept) < len(held) else line)
@@ -317,8 +313,8 @@ def without_entity(document: GraphDocument, name: str, survivor: str | None) -> 
             edge = next(leads)
             if edge is not None:
                 lines.append(line if edge == line.edge else line.changed(**{"from": edge[0], "to": edge[1]}))
-        elif not line.names(name):
-            stays = survivor is not None and line.names(survivor)
+        elif line.name != name:
+            stays = survivor is not None and line.name == survivor
             lines.append(_with_fields(line, fields) if stays else line)
     return lines
 
@@ -355,19 +351,19 @@ def settled(base: Lines, ours: Lines, theirs: Lines) -> list[GraphLine] | None:
     """
     lines = list(theirs)
     gone: set[int] = set()
-    places = {line.name: place for place, line in enumerate(lines) if line.kind == "entity"}
-    known = {line.name: line for line in base if line.kind == "entity"}
-    own = {line.name for line in ours if line.kind == "entity"}
+    places = {line.name: place for place, line in enumerate(lines) if line.name is not None}
+    known = {line.name: line for line in base if line.name is not None}
+    own = {line.name for line in ours} - {None}
     for line in base:
-        if line not in ours and not (line.kind == "entity" and line.name in own):
+        if line not in ours and line.name not in own:
             if line in theirs:
                 gone.add(theirs.index(line))
-            elif line.kind == "entity":
+            elif line.name is not None:
                 return None
     for line in ours:
         if line in base or line in theirs:
             continue
-        if line.kind != "entity" or line.name not in places:
+        if line.name is None or line.name not in places:
             lines.append(line)
         elif line.name in known:
             lines[places[line.name]] = _said_again(known[line.name], line, lines[places[line.name]])

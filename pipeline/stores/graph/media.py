@@ -14,8 +14,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +39,8 @@ SERVER = "server-memory"
 
 _PLACE_VARIABLE, _DEFAULT_PLACE = "MEMORY_FILE_PATH", "memory.jsonl"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+Process = tuple[int, Sequence[str], Mapping[str, str]]
+"""A running program: its number, the words of its command, its environment."""
 
 
 class FileMedium:
@@ -96,26 +97,17 @@ class FileMedium:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
-    """A running program: its number, the words of its command, its environment."""
-
-    id: int
-    command: tuple[str, ...]
-    variables: Mapping[str, str] = field(default_factory=dict)
-
-
 def server_on(path: Path, processes: Iterable[Process] | None = None) -> int | None:
     """The memory server that works on a file (resolved), among those that run now or the given ones.
 
     A relative path, and the default, begin at the server's own program.
     """
-    for process in _running() if processes is None else processes:
-        words = [word for word in process.command if SERVER in word]
+    for number, command, variables in _running() if processes is None else processes:
+        words = [word for word in command if SERVER in word]
         homes = [Path(word).resolve().parent for word in words if os.sep in word] or [Path.cwd()]
-        file = process.variables.get(_PLACE_VARIABLE) or _DEFAULT_PLACE
+        file = variables.get(_PLACE_VARIABLE) or _DEFAULT_PLACE
         if words and path in {(home / file).resolve() for home in homes}:
-            return process.id
+            return number
     return None
 
 
@@ -125,9 +117,9 @@ def _running() -> Iterator[Process]:
 
     for process in psutil.process_iter():
         try:
-            command = tuple(process.cmdline())
+            command = process.cmdline()
             if process.pid != os.getpid() and any(SERVER in word for word in command):
-                yield Process(process.pid, command, process.environ())
+                yield process.pid, command, process.environ()
         except (psutil.Error, OSError):  # it has ended, or is not ours
             continue
 
@@ -201,12 +193,10 @@ class ServerMedium:
             answer = self._portal.call(self._ask, tool, dict(arguments))
         except Exception as error:
             raise StoreError(f"The memory server did not answer to {tool} ({_first_line(error)}).") from error
-        if getattr(answer, "is_error", False) or getattr(answer, "isError", False):
+        if answer.is_error:
             raise StoreError(f"The memory server refused {tool}; its file may hold a broken line.")
-        structured = getattr(answer, "structured_content", None) or getattr(answer, "structuredContent", None)
-        if structured is None:
-            structured = json.loads(answer.content[0].text)
-        return dict(structured) if isinstance(structured, dict) else {}
+        told = answer.structured_content or json.loads(answer.content[0].text)
+        return told if isinstance(told, dict) else {}
 
     async def _ask(self, tool: str, arguments: dict[str, Any]) -> Any:  # noqa: ANN401  (a type of the SDK)
         import anyio
@@ -229,39 +219,32 @@ def tool_calls(before: GraphDocument, after: GraphDocument) -> list[tuple[str, d
         for each in (before.entities, after.entities)
     )
     held, wanted = dict.fromkeys(before.relations), dict.fromkeys(after.relations)
-    gained = [edge for edge in wanted if edge not in held]
-    lost = [edge for edge in held if edge not in wanted]
-    gone = [name for name in old if name not in new]
     added = {name: [text for text in new[name] if text not in old[name]] for name in new if name in old}
     removed = {name: [text for text in old[name] if text not in new[name]] for name in new if name in old}
     for name, texts in added.items():
         made = [text for text in old[name] if text not in removed[name]] + texts
         if Counter(made) != Counter(new[name]):
             raise RefusedChangeError(f"the server cannot tell equal observations of {name} apart")
-    rows: list[tuple[str, str, list[Any]]] = [
-        (
-            "create_entities",
-            "entities",
-            [
-                {"name": name, "entityType": lines[-1].item["entityType"], "observations": new[name]}
-                for name, lines in after.entities.items()
-                if name not in old
-            ],
-        ),
-        ("add_observations", "observations", [_said(name, "contents", each) for name, each in added.items()]),
-        ("create_relations", "relations", [_edge(edge) for edge in gained]),
-        ("delete_relations", "relations", [_edge(edge) for edge in lost if not {*edge[:2]} & {*gone}]),
-        ("delete_observations", "deletions", [_said(n, "observations", each) for n, each in removed.items()]),
+    created = [
+        {"name": name, "entityType": lines[-1].item["entityType"], "observations": new[name]}
+        for name, lines in after.entities.items()
+        if name not in old
+    ]
+    gone = [name for name in old if name not in new]
+    lost = [edge for edge in held if edge not in wanted and not {*edge[:2]} & {*gone}]
+    rows: tuple[tuple[str, str, list[Any]], ...] = (
+        ("create_entities", "entities", created),
+        ("add_observations", "observations", _said("contents", added)),
+        ("create_relations", "relations", [_edge(edge) for edge in wanted if edge not in held]),
+        ("delete_relations", "relations", list(map(_edge, lost))),
+        ("delete_observations", "deletions", _said("observations", removed)),
         ("delete_entities", "entityNames", gone),
-    ]
-    calls = [
-        (tool, {argument: [each for each in values if each is not None]}) for tool, argument, values in rows
-    ]
-    return [(tool, arguments) for tool, arguments in calls if any(arguments.values())]
+    )
+    return [(tool, {argument: values}) for tool, argument, values in rows if values]
 
 
-def _said(name: str, argument: str, texts: list[str]) -> dict[str, Any] | None:
-    return {"entityName": name, argument: texts} if texts else None
+def _said(argument: str, texts: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+    return [{"entityName": name, argument: each} for name, each in texts.items() if each]
 
 
 def _edge(edge: Edge) -> dict[str, str]:
@@ -279,7 +262,6 @@ async def _connected(parameters: StdioServerParameters) -> AsyncIterator[ClientS
 
 
 def _split(command: str) -> tuple[list[str], dict[str, str]]:
-    """The words of a command, and the variables before it."""
     try:
         words = shlex.split(command)
     except ValueError as error:

@@ -51,7 +51,9 @@ _WHOLE = "whole"
 _CODING = ("utf-8", "surrogateescape")
 _LEFT = "left by us"
 """What we left may hold nothing but lines of other tools; it can still be undone."""
-_LAST, _FOCUS, _BROUGHT_BACK = "last run", "focus", "brought back"
+_LAST, _BROUGHT_BACK = "last run", "brought back"
+FOCUS = "focus"
+"""Name of the note with the topic that a person set, to protect what is about it; None if taken back."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS graph_notes (
     store TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (store, name));
@@ -67,7 +69,7 @@ class LastRun:
     run: str = ""  # its name; empty if there was nothing to do
 
 
-class GraphNotes:
+class GraphNotes(Database):
     """What we remember about one graph and may not write into it: the last run, the focus, what came back."""
 
     def __init__(self, directory: Path, store: str) -> None:
@@ -76,25 +78,23 @@ class GraphNotes:
         Raises:
             JournalError: If it is damaged or cannot be written.
         """
+        super().__init__(directory, _SCHEMA)
         self._store = store
-        self._db = Database(directory, _SCHEMA)
-        self.close = self._db.close
 
     def note(self, name: str, value: object) -> None:
         """Remember anything else under a name."""
         values = (self._store, name, json.dumps(value))
-        self._db.tell("INSERT OR REPLACE INTO graph_notes VALUES (?, ?, ?)", values)
+        self.tell("INSERT OR REPLACE INTO graph_notes VALUES (?, ?, ?)", values)
 
     def noted(self, name: str) -> Any:  # noqa: ANN401  (whatever was noted)
         """What was remembered under a name, or None."""
         statement = "SELECT value FROM graph_notes WHERE store = ? AND name = ?"
-        return next((json.loads(value) for (value,) in self._db.ask(statement, (self._store, name))), None)
+        return next((json.loads(value) for (value,) in self.ask(statement, (self._store, name))), None)
 
     @property
     def last(self) -> LastRun | None:
         """The state of every memory after the last run; None if there was none."""
-        noted = self.noted(_LAST)
-        if not isinstance(noted, dict):
+        if (noted := self.noted(_LAST)) is None:
             return None
         rows = {name: (int(uses), share) for name, (uses, share) in noted["memories"].items()}
         return LastRun(datetime.fromisoformat(noted["at"]), rows, noted["run"])
@@ -102,16 +102,6 @@ class GraphNotes:
     def remember(self, state: LastRun) -> None:
         """Note the present state of every memory."""
         self.note(_LAST, {"at": state.at.isoformat(), "memories": state.memories, "run": state.run})
-
-    @property
-    def focus(self) -> str | None:
-        """The topic that a person set, to protect what is about it; setting None takes it back."""
-        noted = self.noted(_FOCUS)
-        return noted if isinstance(noted, str) else None
-
-    @focus.setter
-    def focus(self, topic: str | None) -> None:
-        self.note(_FOCUS, topic)
 
     def bring_back(self, name: str, *, now: datetime) -> None:
         """Note that a person brought a forgotten memory back."""
@@ -282,7 +272,6 @@ class GraphStore(Store):
         self.medium.close()
 
     def _key(self, memory_id: str) -> str:
-        """What a change of this run is taken back by."""
         return f"{self._run} {memory_id}"
 
     def _core_changes(self) -> list[str]:
@@ -365,14 +354,13 @@ class GraphStore(Store):
         self._save(document, lines, key=self._key(change.id))
 
     def _promote(self, line: GraphLine, observations: Sequence[str], at: datetime | None) -> None:
-        """A memory that is marked as promoted goes into the core memory first."""
         marked = {text for text in observations if text.startswith(PROMOTED_MARK)}
         if not marked - set(line.item["observations"]):
             return
         if self.core is None or at is None:
             raise RefusedChangeError("there is no core memory to promote to; give it with --core")
-        key = self._core_change(line.name)
-        self.core.promote(line.name, line.item["entityType"], observations, at=at, key=key)
+        name, kind = line.item["name"], line.item["entityType"]
+        self.core.promote(name, kind, observations, at=at, key=self._core_change(name))
 
     def _delete(self, document: GraphDocument, change: Delete) -> None:
         if change.id not in document.names:
@@ -418,7 +406,6 @@ class GraphStore(Store):
 
 
 def _find(document: GraphDocument, memory_id: str) -> Snapshot | None:
-    """The record of an entity, or of the part that an id names."""
     if memory_id in document.names:
         return _entity(document, memory_id)
     if memory_id == BROKEN_LINES:

@@ -232,7 +232,7 @@ class MarkdownStore(Store):
         state = _read(path)
         note = self._note(path, state) | {"ids": None}
         if self._history.last(str(path), snapshot.id) is not None:
-            self._history.take_back(path, snapshot.id, note=lambda _: note)
+            self._history.take_back(path, snapshot.id, note=note)
         elif (now := self._fetch(snapshot.id)) is None or now.payload["text"] != snapshot.payload["text"]:
             raise RefusedChangeError(f"no change of {path.name} is on record")
         self._look(path)

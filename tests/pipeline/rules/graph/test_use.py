@@ -149,7 +149,7 @@ def test_a_hot_topic_protects_and_a_focus_does(graph):
     assert weights["payment-old"] >= LIMITS.attention_floor
     assert weights["garden"] == 0.0
     for focus, pruned in ((None, ["garden"]), ("roses", []), (None, ["garden"])):
-        opened.store.notes.focus = focus
+        opened.store.notes.note("focus", focus)
         assert [prune.members[0].id for prune in propose(opened).prunes] == pruned
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mem0_dream.pipeline.stores.graph.media import Process, server_on
+from mem0_dream.pipeline.stores.graph.media import server_on
 
 NODE = ("node", "/opt/node_modules/@modelcontextprotocol/server-memory/dist/index.js")
 HOME = Path(NODE[1]).parent
@@ -29,13 +29,13 @@ HOME = Path(NODE[1]).parent
     ],
 )
 def test_a_server_is_known_by_its_file(command, variables, file):
-    processes = [Process(7, command, variables)]
+    processes = [(7, command, variables)]
     assert server_on(Path(file), processes) == 7
     assert server_on(Path("/data/other.jsonl"), processes) is None
 
 
 def test_an_editor_with_the_same_variable_is_no_server():
-    editor = Process(8, ("vim", "/data/m.jsonl"), {"MEMORY_FILE_PATH": "/data/m.jsonl"})
+    editor = (8, ("vim", "/data/m.jsonl"), {"MEMORY_FILE_PATH": "/data/m.jsonl"})
     assert server_on(Path("/data/m.jsonl"), [editor]) is None
 
 
