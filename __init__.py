@@ -25,56 +25,30 @@ if TYPE_CHECKING:
     from .records import Evidence, Label, Memory, Scope, Verdict
     from .settings import Settings
 
-_PLACES = {
-    "Consolidation": "pipeline.consolidation",
-    "DreamError": "errors",
-    "Evidence": "records",
-    "Label": "records",
-    "Memory": "records",
-    "Merge": "pipeline.plan",
-    "Plan": "pipeline.plan",
-    "Prune": "pipeline.plan",
-    "Resolve": "pipeline.plan",
-    "RunResult": "pipeline.results",
-    "Scope": "records",
-    "Session": "pipeline.engine",
-    "Settings": "settings",
-    "UndoResult": "pipeline.results",
-    "Verdict": "records",
-    "aconsolidate": "pipeline.consolidation",
-    "consolidate": "pipeline.consolidation",
-    "guarded": "pipeline.guarding",
-    "open_store": "pipeline.stores",
-    "track_access": "pipeline.writing.access",
-}
 __all__ = [
-    "Consolidation",
-    "DreamError",
-    "Evidence",
-    "Label",
-    "Memory",
-    "Merge",
-    "Plan",
-    "Prune",
-    "Resolve",
-    "RunResult",
-    "Scope",
-    "Session",
-    "Settings",
-    "UndoResult",
-    "Verdict",
-    "aconsolidate",
-    "consolidate",
-    "guarded",
-    "open_store",
-    "track_access",
-]
+    "Consolidation", "DreamError", "Evidence", "Label", "Memory", "Merge", "Plan", "Prune", "Resolve",
+    "RunResult", "Scope", "Session", "Settings", "UndoResult", "Verdict", "aconsolidate", "consolidate",
+    "guarded", "open_store", "track_access",
+]  # fmt: skip
+_PLACES = {
+    "errors": "DreamError",
+    "records": "Evidence Label Memory Scope Verdict",
+    "settings": "Settings",
+    "pipeline.plan": "Merge Plan Prune Resolve",
+    "pipeline.results": "RunResult UndoResult",
+    "pipeline.engine": "Session",
+    "pipeline.consolidation": "Consolidation aconsolidate consolidate",
+    "pipeline.guarding": "guarded",
+    "pipeline.stores": "open_store",
+    "pipeline.writing.access": "track_access",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (a module attribute may be anything)
     """Import a public name when it is first used, so that `import mem0_dream` stays light."""
-    if name not in _PLACES:
+    place = next((place for place, names in _PLACES.items() if name in names.split()), None)
+    if place is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)
+    return getattr(importlib.import_module(f".{place}", __name__), name)

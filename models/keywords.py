@@ -1,17 +1,19 @@
-"""The rule of the original skill as a scorer: word overlap and negation pairs, no model at all.
+"""Scorers and an encoder that need no model: the rule of the original skill, and the plain cosine.
 
-It is the baseline of every quality table and the scorer that always works. It knows no synonyms, no
-numbers and no names: the guards look after those.
+They are the baselines of every quality table, and the keyword rule is the scorer that always works. It knows
+no synonyms, no numbers and no names: the guards look after those.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .cosine import ramp
-from .scorer import PairInput, PairScores, Thresholds
+from .scorer import DISTINCT, DUPLICATE, PairInput, PairScores, Thresholds
 from .text.words import Token, exact_key, overlap, significant_words, tokens
 
 DUPLICATE_OVERLAP = 0.6
@@ -39,15 +41,8 @@ class KeywordScorer:
     "Uses tabs" / "Avoids tabs" shares 1 of 2 words and gets (0, 0.58, 0.42).
     """
 
-    @property
-    def name(self) -> str:
-        """Identity of this rule and its version."""
-        return "keywords-1"
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Strictly more than 60% for duplicates; 40% with opposite polarity for contradictions."""
-        return Thresholds(auto=STRICTLY_ABOVE_HALF, duplicate=STRICTLY_ABOVE_HALF, contradiction=0.5)
+    name = "keywords-1"
+    thresholds = Thresholds(auto=STRICTLY_ABOVE_HALF, duplicate=STRICTLY_ABOVE_HALF, contradiction=0.5)
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Score all pairs; entailment a -> b is the share of b's significant words that a has.
@@ -60,6 +55,15 @@ class KeywordScorer:
             probabilities[row] = _probabilities(pair.a, pair.b)
             entailment[row] = _entailment(pair.a, pair.b), _entailment(pair.b, pair.a)
         return PairScores(probabilities=probabilities, entailment=entailment)
+
+
+def ramp(value: float, half: float) -> float:
+    """Map [0, 1] onto [0, 1], rising, with `half` at exactly 0.5, so that a limit becomes a probability.
+
+    >>> [ramp(value, 0.6) for value in (0.0, 0.3, 0.6, 1.0)]
+    [0.0, 0.25, 0.5, 1.0]
+    """
+    return value / (2 * half) if value <= half else 0.5 + 0.5 * (value - half) / (1 - half)
 
 
 def coverage(premise: str, hypothesis: str) -> float:
@@ -122,3 +126,55 @@ def _preferred(words: tuple[Token, ...]) -> str | None:
     significant = [token.stem for token in words if not token.is_stop]
     at = significant.index("prefer") + 1 if "prefer" in significant else len(significant)
     return significant[at] if at < len(significant) else None
+
+
+DUPLICATE_COSINE = 0.9
+"""Cosine from which the plainest baseline calls a pair duplicate; the customary value of memory layers."""
+NEVER = 1.0
+"""Contradiction threshold that is never met, because contradiction gets no probability."""
+
+
+class CosineScorer:
+    """Duplicate iff cosine >= 0.9, never a contradiction: opposite statements have nearly the same embedding.
+
+    A cosine of 0.9 gets the duplicate probability 0.5, one of 0.95 gets 0.75; what is not a number counts
+    as 0. Each direction of entailment is the cosine itself.
+    """
+
+    name = "cosine-1"
+    thresholds = Thresholds(auto=0.5, duplicate=0.5, contradiction=NEVER)
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        """Score all pairs by their cosine alone."""
+        cosines = [0.0 if math.isnan(pair.cosine) else min(1.0, max(0.0, pair.cosine)) for pair in pairs]
+        probabilities = np.zeros((len(pairs), 3), dtype=np.float32)
+        probabilities[:, DUPLICATE] = [ramp(cosine, DUPLICATE_COSINE) for cosine in cosines]
+        probabilities[:, DISTINCT] = 1 - probabilities[:, DUPLICATE]
+        return PairScores(probabilities, np.repeat(np.asarray(cosines, dtype=np.float32)[:, None], 2, axis=1))
+
+
+DIMENSIONS = 2048
+"""Wide enough that two words of a short memory seldom share a column."""
+
+
+class LexicalEncoder:
+    """Encodes a text as the set of its significant words, hashed into columns.
+
+    The cosine of two sets is never below the share of common words in the larger one, so a floor under the
+    keyword rule's own limit loses no pair; a hash collision can only add candidates.
+    """
+
+    name = f"words-1-{DIMENSIONS}"
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed the texts: float32 [n, 2048], rows of length one (zero for a text without words)."""
+        matrix = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+        for row, text in enumerate(texts):
+            matrix[row, [_column(word) for word in significant_words(text)]] = 1.0
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        return np.ascontiguousarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
+
+
+def _column(word: str) -> int:
+    digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return int.from_bytes(digest, "big") % DIMENSIONS

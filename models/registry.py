@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ..errors import ModelError, UsageError
 
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
 CHOICES = ("bundled", "bundled:FOLDER", "keywords", "cosine", "nli:MODEL[@REVISION]", "openai:MODEL@URL")
 """Every way to name a scorer; FOLDER holds weights that `scripts/train/scorer.py` wrote."""
 
-BUNDLED_PREFIX = "bundled:"
-NLI_PREFIX = "nli:"
-OPENAI_PREFIX = "openai:"
 WORDS = "words"
 """The encoder that needs no model."""
 
@@ -32,26 +28,21 @@ def load_scorer(spec: str) -> PairScorer:
         UsageError: If no scorer has this name.
         ModelError: If it cannot be loaded.
     """
-    if spec == "keywords":
-        from .keywords import KeywordScorer
+    kind, colon, where = spec.partition(":")
+    if spec in {"keywords", "cosine"}:
+        from .keywords import CosineScorer, KeywordScorer
 
-        return KeywordScorer()
-    if spec == "cosine":
-        from .cosine import CosineScorer
-
-        return CosineScorer()
-    if spec == "bundled":
-        return _bundled()
-    if spec.startswith(BUNDLED_PREFIX) and spec != BUNDLED_PREFIX:
-        return _bundled(Path(spec.removeprefix(BUNDLED_PREFIX)).expanduser())
-    if spec.startswith(NLI_PREFIX) and spec != NLI_PREFIX:
+        return KeywordScorer() if spec == "keywords" else CosineScorer()
+    if kind == "bundled" and bool(colon) == bool(where):
+        return _bundled(Path(where).expanduser() if where else None)
+    if kind == "nli" and where:
         from .nli import NliScorer
 
-        return NliScorer(*split_revision(spec.removeprefix(NLI_PREFIX)))
-    if spec.startswith(OPENAI_PREFIX):
+        return NliScorer(*split_revision(where))
+    if kind == "openai" and colon:
         from .llm import OpenAIJudge
 
-        return OpenAIJudge(spec.removeprefix(OPENAI_PREFIX))
+        return OpenAIJudge(where)
     raise UsageError(f"There is no scorer {spec!r}; choose one of {', '.join(CHOICES)}.")
 
 
@@ -67,7 +58,7 @@ def load_encoder(model: str | None = None, *, scorer: str = "bundled") -> Encode
         ModelError: If it cannot be loaded.
     """
     if model == WORDS or (model is None and scorer == "keywords"):
-        from .lexical import LexicalEncoder
+        from .keywords import LexicalEncoder
 
         return LexicalEncoder()
     from .encoder import SentenceEncoder
@@ -90,14 +81,14 @@ def split_revision(model: str) -> tuple[str, str | None]:
     return name, revision
 
 
-def _bundled(folder: Path | None = None) -> PairScorer:
+def _bundled(folder: Path | None) -> PairScorer:
     try:
-        module = importlib.import_module(".bundled.scorer", __package__)
+        from .bundled.scorer import FOLDER, BundledScorer
     except ModuleNotFoundError as error:
         raise ModelError(
             f"The bundled scorer is not part of this installation ({error.name} is missing)."
         ) from error
     try:
-        return cast("PairScorer", module.BundledScorer(folder or module.FOLDER))
+        return BundledScorer(folder or FOLDER)
     except FileNotFoundError as error:
         raise ModelError(f"The weights of the bundled scorer are missing ({error.filename}).") from error

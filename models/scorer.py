@@ -208,40 +208,15 @@ class StagedScorer(Protocol):
 
 
 class Wrapped:
-    """Base of a scorer that wraps another one: name and thresholds are those of the wrapped scorer.
-
-    Args:
-        scorer: The scorer inside.
-    """
+    """Base of a scorer that wraps another one: what it says of itself is what the one inside says."""
 
     def __init__(self, scorer: PairScorer) -> None:
         self._scorer = scorer
-
-    @property
-    def name(self) -> str:
-        """Identity of the scorer inside."""
-        return self._scorer.name
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Thresholds of the scorer inside."""
-        return self._scorer.thresholds
-
-    @property
-    def thresholds_alone(self) -> Thresholds | None:
-        """Those of the scorer inside for pairs of which no store is known, if it has any."""
-        thresholds: Thresholds | None = getattr(self._scorer, "thresholds_alone", None)
-        return thresholds
-
-    @property
-    def reads_context(self) -> bool:
-        """Whether the scorer inside reads the context of a pair."""
-        return reads_context(self._scorer)
-
-    @property
-    def english_only(self) -> bool:
-        """Whether the scorer inside reads English alone."""
-        return english_only(self._scorer)
+        self.name = scorer.name
+        self.thresholds = scorer.thresholds
+        self.thresholds_alone: Thresholds | None = getattr(scorer, "thresholds_alone", None)
+        self.reads_context = reads_context(scorer)
+        self.english_only = english_only(scorer)
 
 
 def limits_for(scorer: PairScorer, pair: PairInput) -> Thresholds:

@@ -22,9 +22,8 @@ import faiss
 import numpy as np
 import torch
 from mem0_dream.errors import MissingExtraError
-from mem0_dream.models.cosine import DUPLICATE_COSINE
 from mem0_dream.models.encoder import Encoder
-from mem0_dream.models.keywords import DUPLICATE_OVERLAP
+from mem0_dream.models.keywords import DUPLICATE_COSINE, DUPLICATE_OVERLAP
 from mem0_dream.models.registry import load_encoder, load_scorer
 from mem0_dream.models.scorer import PairScorer
 from mem0_dream.models.text.words import overlap

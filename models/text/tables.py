@@ -34,6 +34,11 @@ def expression(name: str, key: str) -> re.Pattern[str]:
     return re.compile("|".join(table_lines(name, key)), re.IGNORECASE)
 
 
+def table_text(name: str, key: str) -> str:
+    """One text as it stands; arguments as for `table_words`."""
+    return _table(name)[key].strip()
+
+
 @cache
 def _table(name: str) -> dict[str, str]:
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from typing import Any
 from mem0_dream.errors import DreamError, UsageError
 from mem0_dream.models.bundled.scorer import FOLDER
 from mem0_dream.models.bundled.weights import CONFIG_FILE
-from mem0_dream.models.cosine import DUPLICATE_COSINE
+from mem0_dream.models.keywords import DUPLICATE_COSINE
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, held_stores, read_files
 from mem0_dream.scripts.evaluate.quality import (

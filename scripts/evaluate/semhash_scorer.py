@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from mem0_dream.errors import MissingExtraError
-from mem0_dream.models.cosine import NEVER
 from mem0_dream.models.encoder import Encoder
+from mem0_dream.models.keywords import NEVER
 from mem0_dream.models.scorer import DISTINCT, DUPLICATE, PairInput, PairScorer, PairScores, Thresholds
 from mem0_dream.pipeline.judging.judge import decide, pair_input
 from mem0_dream.records import Candidate, Memory, Verdict

@@ -27,7 +27,7 @@ LIMIT_S = 300
 PROGRAM = "mem0_dream.pipeline.cli.main"
 OF_FILES = (
     "faiss", "filelock", "markdown_it", "pathspec", "psutil", "yaml", "mem0_dream.models.keywords",
-    "mem0_dream.models.lexical", "mem0_dream.models.registry", "mem0_dream.pipeline.cli.terminal",
+    "mem0_dream.models.registry", "mem0_dream.pipeline.cli.terminal",
     "mem0_dream.pipeline.consolidation", "mem0_dream.pipeline.kinds.graph",
     "mem0_dream.pipeline.reporting.graph.health", "mem0_dream.pipeline.reporting.graph.report",
     "mem0_dream.pipeline.reporting.markdown.report", "mem0_dream.pipeline.reporting.report",
@@ -37,7 +37,7 @@ OF_MEM0 = (
     "faiss", "mem0", "mem0.embeddings.openai", "mem0.llms.openai", "openai.resources.embeddings",
     "mem0_dream.pipeline.engine", "mem0_dream.pipeline.stores.mem0.config",
     "mem0_dream.pipeline.reporting.report", "mem0_dream.models.registry", "mem0_dream.models.keywords",
-    "mem0_dream.models.lexical", "mem0_dream.pipeline.planning.plan_file",
+    "mem0_dream.pipeline.planning.plan_file",
 )  # fmt: skip
 """What it imports on any mem0 store."""
 

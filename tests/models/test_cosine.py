@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mem0_dream.models.cosine import CosineScorer, ramp
+from mem0_dream.models.keywords import CosineScorer, ramp
 from mem0_dream.models.scorer import PairInput, PairScorer
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from mem0_dream.errors import ModelError, UsageError
 from mem0_dream.models.encoder import SentenceEncoder
-from mem0_dream.models.lexical import LexicalEncoder
+from mem0_dream.models.keywords import LexicalEncoder
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer, split_revision
 
 

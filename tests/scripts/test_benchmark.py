@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from mem0_dream.models.lexical import LexicalEncoder
+from mem0_dream.models.keywords import LexicalEncoder
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.text.words import exact_key
 from mem0_dream.scripts import benchmark

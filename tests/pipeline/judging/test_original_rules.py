@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import NOW, memory, plan_of
-from mem0_dream.models.keywords import KeywordScorer
-from mem0_dream.models.lexical import LexicalEncoder
+from mem0_dream.models.keywords import KeywordScorer, LexicalEncoder
 from mem0_dream.pipeline.actions import Resolve
 from mem0_dream.pipeline.judging.judge import RULE, judge, suspected
 from mem0_dream.pipeline.kinds.mem0 import build_plan

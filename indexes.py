@@ -1,4 +1,6 @@
-"""Pairs of near rows: exact search with FAISS, or an inverted file above tens of thousands of rows.
+"""Where pairs worth judging come from: groups of one statement, and near rows.
+
+Near rows are found by exact search with FAISS, or by an inverted file above tens of thousands of rows.
 
 An index finds; it never judges. Similarity is the cosine of the two rows, higher is closer, computed in one
 place (`exact_cosines`), so that all indexes agree to the last bit on a pair they both find. FAISS returns an
@@ -8,13 +10,14 @@ searched for as one and expanded afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..errors import ModelError
+from .errors import ModelError
+from .models.same_statement import statement_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +40,24 @@ _PROBED_SHARE = 8
 
 _LEAST_PROBES = 8
 _TRAIN_PER_CELL = 64
+
+
+def exact_groups(
+    texts: Sequence[str], beside: Sequence[Hashable] | None = None
+) -> tuple[tuple[int, ...], ...]:
+    """Rows that are one statement by their words alone, in order of their first row; no model is needed.
+
+    Args:
+        texts: The texts.
+        beside: For each text what must be equal, too.
+
+    >>> exact_groups(["Likes tea.", "Owns a dog", "- likes  the tea"])
+    ((0, 2), (1,))
+    """
+    groups: dict[Hashable, list[int]] = {}
+    for row, text in enumerate(texts):
+        groups.setdefault((statement_key(text), beside[row] if beside else None), []).append(row)
+    return tuple(tuple(rows) for rows in groups.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,33 +134,12 @@ def row_pairs(
 
 def exact_cosines(vectors: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
     """Cosine of each pair of rows, float32 [m]; summed in float64, so that no library's blocking shows."""
-    parts = [
-        _cosines(
-            vectors[rows[start : start + _PAIRS_AT_ONCE, 0]], vectors[rows[start : start + _PAIRS_AT_ONCE, 1]]
-        )
-        for start in range(0, len(rows), _PAIRS_AT_ONCE)
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
-
-
-def _cosines(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
-    a, b = first.astype(np.float64), second.astype(np.float64)
-    lengths = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
-    cosines: NDArray[np.float64] = np.einsum("ij,ij->i", a, b) / lengths
-    return np.clip(cosines, -1.0, 1.0).astype(np.float32)
-
-
-class FlatIndex:
-    """Exact inner products through FAISS.
-
-    Each row finds its `neighbours` nearest, and a pair counts if either side found it. Of rows at equal
-    distance the first ones are taken, so that more identical vectors than `neighbours` all pair with the
-    same first few: they stay connected, in n * neighbours pairs and not n squared.
-    """
-
-    def pairs(self, vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
-        """Each row with its `neighbours` nearest rows of cosine >= floor; see `Index.pairs`."""
-        return search(vectors, brute_force, floor=floor, neighbours=neighbours)
+    cosines = np.zeros(len(rows), dtype=np.float32)
+    for start in range(0, len(rows), _PAIRS_AT_ONCE):
+        a, b = (vectors[some].astype(np.float64) for some in rows[start : start + _PAIRS_AT_ONCE].T)
+        lengths = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
+        cosines[start : start + len(a)] = np.clip(np.einsum("ij,ij->i", a, b) / lengths, -1.0, 1.0)
+    return cosines
 
 
 def brute_force(units: NDArray[np.float32]) -> FaissIndex:
@@ -151,7 +151,36 @@ def brute_force(units: NDArray[np.float32]) -> FaissIndex:
     return index
 
 
-class ApproximateIndex:
+def inverted_file(units: NDArray[np.float32]) -> FaissIndex:
+    """An inverted file that holds float32 [m, d] unit rows."""
+    import faiss
+
+    rows, width = units.shape
+    cells = max(1, min(int(4 * rows**0.5), rows // _TRAIN_PER_CELL))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, cells, faiss.METRIC_INNER_PRODUCT)
+    index.cp.seed = _SEED
+    index.train(units)
+    index.add(units)
+    index.nprobe = max(_LEAST_PROBES, cells // _PROBED_SHARE)
+    return index
+
+
+class FlatIndex:
+    """Exact inner products through FAISS.
+
+    Each row finds its `neighbours` nearest, and a pair counts if either side found it. Of rows at equal
+    distance the first ones are taken, so that more identical vectors than `neighbours` all pair with the
+    same first few: they stay connected, in n * neighbours pairs and not n squared.
+    """
+
+    build = staticmethod(brute_force)
+
+    def pairs(self, vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
+        """Each row with its `neighbours` nearest rows of cosine >= floor; see `Index.pairs`."""
+        return search(vectors, self.build, floor=floor, neighbours=neighbours)
+
+
+class ApproximateIndex(FlatIndex):
     """Inverted file over about 4 * sqrt(n) cells; candidates are re-scored exactly.
 
     It can miss pairs, never invent one: whatever it returns has its exact cosine. `measured_recall` says
@@ -159,9 +188,7 @@ class ApproximateIndex:
     graph (HNSW) is not.
     """
 
-    def pairs(self, vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
-        """Each row with about its `neighbours` nearest rows of cosine >= floor; see `Index.pairs`."""
-        return search(vectors, inverted_file, floor=floor, neighbours=neighbours)
+    build = staticmethod(inverted_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,20 +208,6 @@ class MeasuredIndex:
             return replace(found, note=f"{note}.")
         found = FlatIndex().pairs(vectors, floor=floor, neighbours=neighbours)
         return replace(found, note=f"{note}, too few: exact search was used.")
-
-
-def inverted_file(units: NDArray[np.float32]) -> FaissIndex:
-    """An inverted file that holds float32 [m, d] unit rows."""
-    import faiss
-
-    rows, width = units.shape
-    cells = max(1, min(int(4 * rows**0.5), rows // _TRAIN_PER_CELL))
-    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, cells, faiss.METRIC_INNER_PRODUCT)
-    index.cp.seed = _SEED
-    index.train(units)
-    index.add(units)
-    index.nprobe = max(_LEAST_PROBES, cells // _PROBED_SHARE)
-    return index
 
 
 def measured_recall(
@@ -236,8 +249,7 @@ def nearest_rows(units: NDArray[np.float32], asked: NDArray[np.int64], width: in
         width: How many to find of each; a row finds itself, too.
     """
     build = brute_force if len(units) <= FLAT_LIMIT else inverted_file
-    _, neighbours = build(units).search(units[asked], min(width, len(units)))
-    rows: NDArray[np.int64] = neighbours
+    rows: NDArray[np.int64] = build(units).search(units[asked], min(width, len(units)))[1]
     return rows
 
 
@@ -259,7 +271,10 @@ def search(
         sample: Look only for the partners of these rows (and of rows equal to them).
     """
     units, kept = unit_rows(vectors)
-    copies = _equal_rows(units)
+    equal: dict[bytes, list[int]] = {}
+    for number, row in enumerate(units):
+        equal.setdefault(row.tobytes(), []).append(number)
+    copies = list(equal.values())
     if len(kept) < 2:
         return row_pairs(vectors, kept[:0], kept[:0], floor=floor)
     distinct = np.ascontiguousarray(units[[rows[0] for rows in copies]])
@@ -268,7 +283,10 @@ def search(
     ]
     _, nearest = build(distinct).search(distinct[asked], min(neighbours + 1, len(distinct)))
     if len(copies) == len(units):
-        first, second = _without_itself(np.asarray(asked), nearest, neighbours)
+        rows = np.asarray(asked)
+        others = (nearest != rows[:, None]) & (nearest >= 0)  # neither itself nor padding
+        others &= np.cumsum(others, axis=1) <= neighbours
+        first, second = np.repeat(rows, others.sum(axis=1)), nearest[others]
     else:
         pairs = [
             pair
@@ -277,15 +295,6 @@ def search(
         ]
         first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
     return row_pairs(vectors, kept[first], kept[second], floor=floor)
-
-
-def _without_itself(
-    asked: NDArray[np.int64], near: NDArray[np.int64], neighbours: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each row with the first `neighbours` rows it found, itself and padding (-1) left out."""
-    others = (near != asked[:, None]) & (near >= 0)
-    others &= np.cumsum(others, axis=1) <= neighbours
-    return np.repeat(asked, others.sum(axis=1)), near[others]
 
 
 def _expanded(
@@ -297,10 +306,3 @@ def _expanded(
     for row in rows:
         twins = [twin for twin in rows[: neighbours + 1] if twin != row]
         yield from ((row, partner) for partner in (twins + others)[:neighbours])
-
-
-def _equal_rows(units: NDArray[np.float32]) -> list[list[int]]:
-    groups: dict[bytes, list[int]] = {}
-    for number, row in enumerate(units):
-        groups.setdefault(row.tobytes(), []).append(number)
-    return list(groups.values())
