@@ -67,7 +67,7 @@ _POINTER = re.compile(
 """A member of a list of links, with or without what it leads to: "[[servers]] - where they stand"."""
 _ANNOUNCES = re.compile(r":[\s*_]*$|^\*\*[^*]+[^*.!?]\*\*$")
 """What a statement that only says what follows ends with, or a heading in bold letters."""
-_PLAIN_VALUE = re.compile(r"[\w%-]+(?:,? \d{4})?")
+_PLAIN_VALUE = re.compile(r"[\w%-]+(?:,? \d{4})?|`?[\w~.-]*/\S+")
 _DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
 _EVENT = re.compile(r"#\d+|\b\d{4}-\d\d-\d\d\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
@@ -125,7 +125,7 @@ def field(text: str) -> str:
 
 
 def bare_field(text: str) -> bool:
-    """Whether a text is a key with a day, number or plain word, which says something of its place alone."""
+    """Whether a text is a key with a day, number, plain word or path, which tells of its own place."""
     found = _FIELD.match(text)
     value = text[found.end() :].strip(" *_.") if found else ""
     return bool(_PLAIN_VALUE.fullmatch(value))

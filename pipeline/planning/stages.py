@@ -49,7 +49,7 @@ def in_stages(observer: Observer) -> Iterator[Callable[[str, int, int], None]]:
 
         def report(name: str, done: int, total: int) -> None:
             nonlocal stage, so_far, advance
-            if stage[0] == DRAFT != name and so_far < stage[1]:
+            if total == 0 or (stage[0] == DRAFT != name and so_far < stage[1]):
                 return
             if (name, total) != stage or done < so_far:
                 opened.close()

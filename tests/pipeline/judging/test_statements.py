@@ -40,6 +40,7 @@ def _found(
         ("[[price-import-notes]] — where the price list of shops comes from", "[[price-import-notes]] — where the price list of shops comes from", SAME, None),
         # A key with one plain word or day tells of its own file; one with a name of code does not.
         ("**Severity of price incident**: MEDIUM", "**Severity of price incident**: MEDIUM", SAME, None),
+        ("Plan file of the prices: `~/plans/a.md`.", "Plan file of the prices: `~/plans/a.md`.", SAME, None),
         ("Day of the price incident: 2026-06-06", "Day of the price incident: 2026-06-06", SAME, None),
         ("**Package name of shop**: `com.shop.App`", "**Package name of shop**: `com.shop.App`", SAME, Label.DUPLICATE),
         ("How to apply this price rule:", "How to apply this price rule to all:", SAME, None),

@@ -31,6 +31,7 @@ def test_each_stage_is_named_and_closed_before_the_next() -> None:
     with in_stages(noting) as stages:
         stages("embed", 0, 2)
         stages("embed", 2, 2)
+        stages(DRAFT, 0, 0)
         stages("judge", 0, 5)
     assert noting.heard == [
         ("embedding", 2), ("moved", 0), ("moved", 2), ("judging", 5), ("moved", 0),
