@@ -112,6 +112,9 @@ class Project:
         self.before = fingerprint(self.root)
         return self
 
+    def store(self) -> MarkdownStore:
+        return open_store(self.root, self.state)
+
     def open(self, *, max_delete: float = 1.0, floor: float = FLOOR, **wanted: Any) -> Session:
         return open_session(self.root, self.state, wanted=wanted, max_delete=max_delete, floor=floor)
 

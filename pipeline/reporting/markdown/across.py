@@ -52,28 +52,32 @@ class Across:
             lines += ["", f"{title} ({len(pairs)}):"] if pairs else []
             for each in pairs:
                 stays, goes = self._sides(each)
-                lines += [_placed(stays), _placed(goes)]
+                lines += [f"  {s.memory.id}:{s.line + 1}  {clip(s.text)}" for s in (stays, goes)]
                 if same:
-                    lines.append(f"    {self._advice(stays, goes)}")
+                    both = "for two agents: keep both, or let one file import the other"
+                    could = f"could go from {goes.memory.id}"
+                    lines.append(f"    {could if self._shared(stays, goes) else both}")
         lines += [] if self.found else ["", "Nothing is said twice, and nothing contradicts."]
         return [visible(line) for line in (*lines, *self._not_read())]
 
     def to_json(self) -> dict[str, Any]:
         """The same for a program."""
-        files = [
-            {"file": each.name, "agents": each.agents, "loaded": each.when, "tokens": each.tokens,
-             "lines_cut_off": each.cut_off}
-            for each in self.files
-        ]  # fmt: skip
+        keys = {
+            "file": "name",
+            "agents": "agents",
+            "loaded": "when",
+            "tokens": "tokens",
+            "lines_cut_off": "cut_off",
+        }
+        files = [{key: getattr(each, name) for key, name in keys.items()} for each in self.files]
         pairs: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
         for each in self.found:
             sides = self._sides(each)
             places = [{"file": s.memory.id, "line": s.line + 1, "text": s.text} for s in sides]
             could = {"could_go": sides[1].memory.id if self._shared(*sides) else None} if each.same else {}
             pairs[each.same].append({"statements": places, **could})
-        return {
-            "files": files, "said_twice": pairs[True], "contradicting": pairs[False], "not_read": self.unread
-        }  # fmt: skip
+        told = {"said_twice": pairs[True], "contradicting": pairs[False]}
+        return {"files": files, **told, "not_read": self.unread}
 
     def _loaded(self) -> Iterator[str]:
         costs = Counter[str]()
@@ -100,11 +104,6 @@ class Across:
         agents = {file.name: set(file.agents) for file in self.files}
         left = agents[goes.memory.id] - agents[stays.memory.id]
         return left <= EVERYBODY
-
-    def _advice(self, stays: Statement, goes: Statement) -> str:
-        if self._shared(stays, goes):
-            return f"could go from {goes.memory.id}"
-        return "for two agents: keep both, or let one file import the other"
 
     def _not_read(self) -> list[str]:
         told = "Not looked at: {0}; if it holds memories, name it with --memory-dir {0}"
@@ -144,7 +143,3 @@ def _statements(file: Loaded) -> list[Statement]:
         )
         for each in said(file.text)
     ]
-
-
-def _placed(statement: Statement) -> str:
-    return f"  {statement.memory.id}:{statement.line + 1}  {clip(statement.text)}"

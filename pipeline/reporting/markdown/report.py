@@ -27,7 +27,7 @@ from ...actions import (
 from ...plan import Plan
 from ...planning.hooks import Proposal
 from ...planning.markdown.follow import follow
-from ...planning.markdown.look import MarkdownView
+from ...planning.markdown.look import MarkdownView, removed_by
 from ...results import RunResult
 from ...rules.markdown.drift import Freshness
 from ...stores.markdown.directories import MemoryDirectory
@@ -82,8 +82,8 @@ class PlanReport(Report):
                 lines.append(f"    {', '.join(self.place(change.survivor) for change in same)}")
                 continue
             for change in same:
-                verb = _VERBS[type(change)][0]
-                lines.append(f"Would {verb}: {self.place(change.survivor)} ({change.reason})")
+                place = self.place(change.survivor)
+                lines.append(f"Would {_VERBS[type(change)][0]}: {place} ({change.reason})")
                 lines += changes(self._texts[change.survivor], change.text)
         return lines
 
@@ -128,10 +128,8 @@ class PlanReport(Report):
         return same + visible(PurePosixPath(survivor).name)
 
     def _lost(self, memory_id: str, action: Action) -> list[str]:
-        """What a removed memory says, unless the very same text stays."""
-        if isinstance(action, Merge) and memory_id in action.exact:
-            return ["    the same text stays"]
-        return changes(self._texts[memory_id], "")
+        stays = isinstance(action, Merge) and memory_id in action.exact
+        return ["    the same text stays"] if stays else changes(self._texts[memory_id], "")
 
 
 class MarkdownReport(PlanReport):
@@ -169,8 +167,7 @@ class MarkdownReport(PlanReport):
         """The changes that follow from the answers and were not shown yet."""
         known, blocks = set(before.lines()), list[list[str]]()
         for line in self.lines():
-            if not line.startswith("  "):
-                blocks.append([])
+            blocks += [] if line.startswith("  ") else [[]]
             blocks[-1].append(line)
         return [line for block in blocks if not set(block) <= known for line in block]
 
@@ -194,9 +191,8 @@ class MarkdownReport(PlanReport):
             if action.id in moved
         ]
         left = [c for c in self._plan.conflicts if c.choice is None]
-        if left:
-            count = counted(len(left), "conflict is", "conflicts are")
-            notes.append(f"{count} open; run without --auto to choose:")
+        count = counted(len(left), "conflict is", "conflicts are")
+        notes += [f"{count} open; run without --auto to choose:"] if left else []
         for conflict in left:
             notes += [self.question(conflict).rstrip(), *self.sides(conflict)]
         notes += [*self.remarks(), *self._current(), *self.doubtful()]
@@ -256,8 +252,6 @@ class MarkdownReport(PlanReport):
         return [f"All {counted(count, 'memory is', 'memories are')} current, nothing to prune"]
 
     def _metrics(self, done: Sequence[Action]) -> dict[str, int]:
-        drifts, pruned = self._view.drift.values(), {p.members[0].id for p in self._plan.prunes}
-        partly = {Freshness.PARTIALLY_STALE, Freshness.FULLY_STALE}
         causes = [cause for a in done if isinstance(a, Rewrite) for cause in a.causes]
         merged = sum(len(a.removes) for a in done if isinstance(a, Merge))
         resolved = sum(isinstance(a, Resolve) for a in done)
@@ -267,11 +261,11 @@ class MarkdownReport(PlanReport):
             "Stale entries pruned": sum(isinstance(action, Prune) for action in done),
             "Duplicates merged": merged + causes.count(Cause.DUPLICATE),
             "Contradictions resolved": resolved + causes.count(Cause.CONTRADICTION),
-            "Partially stale (kept, flagged)": sum(
-                d.freshness in partly and d.memory not in pruned for d in drifts
+            "Partially stale (kept, flagged)": len(self._view.flagged(self._plan)),
+            "Evergreen (no external refs)": sum(
+                drift.freshness is Freshness.EVERGREEN for drift in self._view.drift.values()
             ),
-            "Evergreen (no external refs)": sum(d.freshness is Freshness.EVERGREEN for d in drifts),
-            "Surviving memories": len(self._view.stored) - len({name for a in done for name in a.removes}),
+            "Surviving memories": len(self._view.stored) - len(removed_by(done)),
             "MEMORY.md indexes rebuilt": sum(isinstance(action, Reindex) for action in done),
         }
 
@@ -295,13 +289,10 @@ class MarkdownReport(PlanReport):
 
     def _diff(self, action: Action) -> list[str]:
         """What a change did to each text, for the log of an unattended run."""
-        lines: list[str] = []
-        for memory_id in action.removes:
-            lines += ["", f"{self.place(memory_id)}:", *self._lost(memory_id, action)]
+        done = [(memory_id, self._lost(memory_id, action)) for memory_id in action.removes]
         if isinstance(action, Merge | TextChange) and action.rewrites:
-            place = self.place(action.rewrites)
-            lines += ["", f"{place}:", *changes(self._texts[action.rewrites], action.text)]
-        return lines
+            done.append((action.rewrites, changes(self._texts[action.rewrites], action.text)))
+        return [line for name, shown in done for line in ("", f"{self.place(name)}:", *shown)]
 
 
 def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:

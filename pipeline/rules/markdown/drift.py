@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from ....models.markdown_blocks import markdown_lines
 from ....models.text.tables import expression, table_words
-from ....records import Memory
+from ....records import Memory, noted_moment
 from ...stores.markdown.project import (
     CodeIndex,
     build_index,
@@ -122,10 +122,7 @@ def _symbols(prose: str, spans: Iterable[str]) -> set[str]:
     symbols |= {next(filter(None, match.groups())) for match in _CLASS_WORD.finditer(prose)}
     for span in spans:
         call = _SPAN_CALL.match(span)
-        if call:
-            symbols.add(call[1])
-        elif _CAMEL.match(span):
-            symbols.add(span)
+        symbols |= {call[1]} if call else {span} if _CAMEL.match(span) else set()
         symbols |= {match[1] for match in _DEFINED.finditer(span)}
     last = {re.split(r"\.|::|#", name)[-1] for name in symbols}
     products = {name for name in last if name.casefold() in _PRODUCTS or hasattr(builtins, name)}
@@ -168,12 +165,8 @@ def check_drift(
         return drifts
     wanted = {symbol for refs, _ in named.values() for symbol in (*refs.symbols, *refs.hints)}
     index = build_index(root, wanted, without=directories.values())
-    absent = {
-        path
-        for refs, beside in named.values()
-        for path in refs.files
-        if not index.has_file(path, beside=beside)
-    }
+    stated = ((path, beside) for refs, beside in named.values() for path in refs.files)
+    absent = {path for path, beside in stated if not index.has_file(path, beside=beside)}
     removed = removed_paths(root, absent)
     moved = {path: place for path, commit in removed.items() if (place := new_place(root, path, commit))}
     left_out = ignored_paths(root, absent) - set(moved)
@@ -184,10 +177,10 @@ def check_drift(
         if path in moved
         or (index.checkable(path) and (path in removed or index.has_folder(path.partition("/")[0])))
     }
-    for memory_id, (refs, beside) in named.items():
-        drifts[memory_id] = _assessed(
-            memory_id, refs, index, gone=gone, proven=proven, moved=moved, beside=beside
-        )
+    for name, (refs, beside) in named.items():
+        here = {path for path in (*refs.files, *refs.mentioned) if index.has_file(path, beside=beside)}
+        lost = [path for path in refs.files if path in gone]
+        drifts[name] = _assessed(name, refs, index, lost=lost, here=here, proven=proven, moved=moved)
     return drifts
 
 
@@ -196,16 +189,14 @@ def _assessed(
     refs: References,
     index: CodeIndex,
     *,
-    gone: set[str],
+    lost: Sequence[str],
+    here: set[str],
     proven: set[str],
     moved: Mapping[str, str],
-    beside: Path | None,
 ) -> Drift:
     """Judge one memory: it is fully stale only if all that it names is proven to have been taken away."""
-    lost = [path for path in refs.files if path in gone]
-    here = [path for path in (*refs.files, *refs.mentioned) if index.has_file(path, beside=beside)]
     if not lost:
-        names_any = any(path in refs.files for path in here) or bool(index.symbols.intersection(refs.symbols))
+        names_any = here.intersection(refs.files) or index.symbols.intersection(refs.symbols)
         return Drift(memory, Freshness.FRESH if names_any else Freshness.EVERGREEN)
     missing = []
     for path in lost:
@@ -214,7 +205,7 @@ def _assessed(
         missing.append(f"{path} (now {moved[path]})" if path in moved else path + hint)
     known = index.symbols.intersection((*refs.symbols, *refs.hints))
     elsewhere = any(path in moved or index.moved(path) for path in lost)
-    unproven = set(refs.files) - proven - set(here)
+    unproven = set(refs.files) - proven - here
     alive = here or known or elsewhere or unproven or not any("/" in path for path in lost)
     state = Freshness.PARTIALLY_STALE if alive else Freshness.FULLY_STALE
     mend = {path: moved[path] for path in lost if path in moved}
@@ -231,8 +222,7 @@ def condemned(memory: Memory, drift: Drift, *, now: datetime) -> bool:
         return False
     if (memory.category or "").split(" / ")[0] in _ADVISING or _ADVICE.search(memory.text):
         return False
-    written = memory.metadata.get("written")
-    dates = [memory.stated_at, datetime.fromisoformat(written) if isinstance(written, str) else None]
+    dates = [memory.stated_at, noted_moment(memory.metadata.get("written"))]
     known = [date for date in dates if date is not None]
     if not known or now - max(known) < YOUNG or _NAMED.search(re.sub(r"`[^`]*`", "", memory.text)):
         return False
@@ -247,11 +237,8 @@ def mended(text: str, moved: Mapping[str, str]) -> str:
     >>> mended("`a.py` runs it. It was `a.py`.", {"a.py": "b/a.py"})
     '`b/a.py` runs it. It was `a.py`.'
     """
-    lines = []
-    for line in text.split("\n"):
-        pieces = re.split(r"(?<=[.!?])(?=\s)", line)
-        lines.append("".join(_mended_sentence(piece, moved) for piece in pieces))
-    return "\n".join(lines)
+    pieces = re.split(r"(?<=[.!?])(?=\s)|(?<=\n)", text)
+    return "".join(_mended_sentence(piece, moved) for piece in pieces)
 
 
 def _mended_sentence(sentence: str, moved: Mapping[str, str]) -> str:

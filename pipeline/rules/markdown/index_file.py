@@ -148,9 +148,10 @@ def draft_index(
         named = _mentioned(draft.joined(), by_file)
         missing = [topic for file, topic in by_file.items() if file not in named and not topic.retired]
         _add(draft, missing, refused)
-    draft.text = draft.joined() if draft.lines else current
-    if not current.strip() and not any(line.pointer for line in draft.lines):
-        draft.text = current  # nothing to point to
+    pointed = current.strip() or any(
+        line.pointer for line in draft.lines
+    )  # else there is nothing to point to
+    draft.text = draft.joined() if draft.lines and pointed else current
     draft.remaining = len(set(by_file) & _mentioned(draft.text))
     draft.warnings += _warnings(draft.text, current)
     return draft
@@ -163,11 +164,10 @@ def too_large(index: str) -> bool:
 
 def _is_index(text: str, *, adopt: bool) -> bool:
     """Whether a text is, or may become, a list of pointers: its author has not retired it."""
-    if any(line.pointer for line in index_lines(text)):
-        return True
+    own = any(line.strip() and not line.startswith("#") for line in text.split("\n"))
     opening = "\n".join(text.strip().split("\n")[:_OPENING_LINES])
-    own = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
-    return not own or (adopt and not _RETIRED.search(opening))
+    adopted = not own or (adopt and not _RETIRED.search(opening))
+    return adopted or any(line.pointer for line in index_lines(text))
 
 
 def _take_out(
@@ -195,12 +195,10 @@ def _take_out(
             continue
         if file is None:
             bullet, pieces = _parted(line.text)
-            if not any(target in gone for _, target in pieces):
-                continue
-            draft.removed += [piece for piece, target in pieces if target in gone]
             kept = [piece for piece, target in pieces if target not in gone]
-            text = bullet + " · ".join(kept)
-            lines[number] = IndexLine(text, heading=line.heading) if kept else None
+            if len(kept) < len(pieces):
+                draft.removed += [piece for piece, target in pieces if target in gone]
+                lines[number] = replace(line, text=bullet + " · ".join(kept)) if kept else None
         elif file not in by_file and (file in gone or not stands(file)):
             heir = gone.get(file)
             if heir is not None and heir not in _mentioned("\n".join(each.text for each in lines if each)):
@@ -230,8 +228,7 @@ def _shorten(draft: IndexDraft, by_file: Mapping[str, TopicFile], longest: int, 
         short = _cut(line.text, max(line.text.rfind(line.said), 0))
         known = f"{topic.text}\n{topic.description}\n{topic.name}"
         # Whole sentences, and of them only those that the file does not say yet.
-        words = significant_words(known)
-        new = [each for each in sentences(line.said) if not significant_words(each) <= words]
+        new = [s for s in sentences(line.said) if not significant_words(s) <= significant_words(known)]
         news = " ".join(each for each in new if says_more(each, known))
         kept = _GUARDED.search(line.said) or refused(f"-{line.text}")
         if short is None or (news and not topic.open) or kept:
@@ -281,19 +278,18 @@ def _insert(lines: list[IndexLine], file: str, text: str) -> None:
     rows = [number for number, line in enumerate(lines) if line.pointer]
     runs = [list(group) for _, group in itertools.groupby(rows, key=lambda row: lines[row].heading)]
     if not runs:
-        end = len(lines)
-        while end and not lines[end - 1].text.strip():
-            end -= 1
+        end = next((row for row in range(len(lines), 0, -1) if lines[row - 1].text.strip()), 0)
         lines[end:] = [IndexLine(""), IndexLine(text, file), *(lines[end:] or [IndexLine("")])]
         return
 
-    def like(name: str) -> str:
-        """The word that a file's name begins with."""
-        return re.split(r"[_\W]", name)[0].casefold()
+    def alike(rows: Sequence[int]) -> tuple[int, int]:
+        """How many names of a list begin with the same word, and how many it has."""
+        first = [
+            re.split(r"[_\W]", str(name))[0].casefold() for name in (file, *(lines[r].pointer for r in rows))
+        ]
+        return first.count(first[0]), len(rows)
 
-    run = max(
-        runs, key=lambda rows: (sum(like(str(lines[r].pointer)) == like(file) for r in rows), len(rows))
-    )
+    run = max(runs, key=alike)
     names = [str(lines[row].pointer) for row in run]
     later = [row for row, name in zip(run, names, strict=True) if name > file]
     if len(run) > 1 and names == sorted(names) and later:
@@ -317,13 +313,12 @@ def _pointer(topic: TopicFile, mark: str) -> str:
     line = f"{head}{mark}{described}" if described else head
     if len(line) < LINE_LENGTH:
         return line
-    room = LINE_LENGTH - 2 - len(head) - len(mark)
-    short = described[: max(room, 0)].rsplit(" ", 1)[0].rstrip(" ,;:-")
+    room = max(LINE_LENGTH - 2 - len(head) - len(mark), 0)
+    short = described[:room].rsplit(" ", 1)[0].rstrip(" ,;:-")
     return f"{head}{mark}{short}…" if short else head
 
 
 def _warnings(text: str, before: str) -> Iterable[str]:
-    """What an agent will not load of this index, and what it reads twice."""
     count, size = len(text.rstrip("\n").split("\n")), len(text.encode("utf-8"))
     after = "after the rebuild" if text != before else "already"
     if count > MAX_LINES:
@@ -362,7 +357,6 @@ def _mentioned(text: str, files: Collection[str] = ()) -> set[str]:
 
 
 def _retargeted(line: str, old: str, new: str) -> str:
-    """A line with its link leading to another file; what it says stays."""
     for match in _LINK.finditer(line):
         if _local(match["target"]) == old:
             start, end = match.span("target")
@@ -386,9 +380,9 @@ def _separator(lines: Sequence[IndexLine]) -> str:
     """What this author writes between name and description; the original's dashes where there is none yet."""
     links = ((line.text, _LINK.search(line.text) or _WIKI.search(line.text)) for line in lines if line.said)
     behind = [text[match.end() :].lstrip("*_`") for text, match in links if match]
-    for mark in ("—", "--", "–", ":", "-"):
-        if any(text.startswith((f" {mark} ", f"{mark} ")) for text in behind):
-            return f"{mark} " if mark == ":" else f" {mark} "
+    for mark in (" — ", " -- ", " – ", ": ", " - "):
+        if any(text.startswith((f" {mark.strip()} ", mark.lstrip())) for text in behind):
+            return mark
     return " -- "
 
 

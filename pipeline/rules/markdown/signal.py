@@ -6,12 +6,11 @@ of a log say what happened that day; those are left where they are.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 
 from ....models.guards import Contradicting, contradicting
@@ -19,7 +18,7 @@ from ....models.keywords import opposed
 from ....models.markdown_blocks import PROSE, markdown_lines
 from ....models.text.tables import expression, table_lines
 from ....models.text.words import exact_key, overlap, significant_words
-from ....records import Memory
+from ....records import Memory, noted_moment
 from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
 from ...stores.markdown.document import decode, file_of, parse, plain
 from .dates_absolute import absolute
@@ -53,7 +52,7 @@ _POINTS = (
     ),
 )
 _CLOCK = re.compile(r"^\d{1,2}:\d{2}(?:\s*[ap]m)?\s*(?:[-–—:|]\s*)?")
-_LOG_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})")
+_LOG_NAME = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +74,22 @@ def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datet
     logs = _recent_logs(directory, now=now)
     facts: list[Fact] = []
     held: dict[str, set[str]] = defaultdict(set)
+
+    def hold(text: str) -> None:
+        for word in significant_words(text):
+            held[word].add(text)
+
     known = [memory.text for memory in memories] if logs else []
     for line in dict.fromkeys(line for text in known for line in (text, *text.split("\n"))):
-        for word in significant_words(line):
-            held[word].add(line)
-    for day, path in logs:
-        for line in _statements(path):
-            text = absolute(line, day)
-            words = significant_words(text)
-            if len(words) < MIN_WORDS or relevance(text) < RELEVANT:
-                continue
-            if not any(_says(other, text) for other in {other for word in words for other in held[word]}):
-                facts.append(Fact(text, directory.relative(path), day))
-                for word in words:
-                    held[word].add(text)
+        hold(line)
+    for day, log, line in ((day, path, line) for day, path in logs for line in _statements(path)):
+        text = absolute(line, day)
+        words = significant_words(text)
+        near = {other for word in words for other in held[word]}
+        if len(words) < MIN_WORDS or relevance(text) < RELEVANT or any(_says(each, text) for each in near):
+            continue
+        facts.append(Fact(text, directory.relative(log), day))
+        hold(text)
     return facts
 
 
@@ -102,15 +103,13 @@ def _says(known: str, text: str) -> bool:
 
 def _recent_logs(directory: MemoryDirectory, *, now: datetime) -> list[tuple[datetime, Path]]:
     """Logs and session notes of the last days, oldest first; the name says the day."""
-    named: list[tuple[datetime, Path]] = []
-    for path in [*directory.path.glob("logs/*/*/*.md"), *directory.path.glob("sessions/**/*.md")]:
-        match = _LOG_NAME.search(path.name)
-        if match is None or path.is_symlink() or directory.refusal(path) is not None:
-            continue
-        with contextlib.suppress(ValueError):
-            day = datetime.fromisoformat(match[1]).replace(tzinfo=UTC)
-            named += [(day, path)] if now - RECENT <= day <= now else []
-    return sorted(named)
+    paths = [*directory.path.glob("logs/*/*/*.md"), *directory.path.glob("sessions/**/*.md")]
+    named = ((noted_moment(match[0]), path) for path in paths if (match := _LOG_NAME.search(path.name)))
+    return sorted(
+        (day, path)
+        for day, path in named
+        if day and now - RECENT <= day <= now and not path.is_symlink() and directory.refusal(path) is None
+    )
 
 
 def homes(
@@ -145,10 +144,8 @@ def _places(memories: Iterable[Memory]) -> Iterator[tuple[str, str | None, froze
     MEMORY.md is no topic file, whatever it lists.
     """
     entries: dict[tuple[str, str], list[Memory]] = defaultdict(list)
-    for memory in memories:
+    for memory in (memory for memory in memories if not memory.pinned):
         file = file_of(memory.id)
-        if memory.pinned:
-            continue
         if "#" not in memory.id and not memory.id.endswith(GATHERED):
             yield memory.id, None, _named(memory), significant_words(memory.text)
         if file != memory.id and PurePosixPath(file).name not in (INDEX, GATHERED):

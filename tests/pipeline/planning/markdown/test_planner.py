@@ -17,14 +17,10 @@ from hypothesis import strategies as st
 from markdown_trees import MEMORY, NOW, Project, fingerprint, git, look, memory_file, open_store
 from mem0_dream.errors import BudgetExceededError
 from mem0_dream.models.scorer import PairInput, PairScores, distinct
-from mem0_dream.pipeline.actions import Append, Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
+from mem0_dream.pipeline.actions import Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.kinds.markdown import MarkdownKind
-from mem0_dream.pipeline.planning.markdown.follow import follow
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.pipeline.stores.markdown.directories import discover
-from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
 from mem0_dream.records import ActionKind
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
@@ -33,11 +29,6 @@ TABS = "Use tabs for indentation in all Go files of the backend."
 ALWAYS = "Always deploy on Fridays from the main branch."
 NEVER = ALWAYS.replace("Always", "Never")
 MOVED = "Ines moved the gateway to Bern yesterday."
-MISO = "The cat is called Miso."
-LOG = f"{MEMORY}/logs/2026/11/2026-11-20.md"
-UV = "Installs of Python packages run with `uv` in this project."
-DECIDED = "decided to always use `uv` for package installs because pip was slow"
-CHECKED = "- The team agreed that releases must pass `make check` first\n"
 FILES = {
     "src/app.py": "def run(): ...\n",
     f"{MEMORY}/MEMORY.md": "# Memory\r\n\r\nRead first.\r\n\r\n- [Gone](gone.md) - x\r\n- [Tabs](tabs.md) - tabs\r\n",
@@ -63,11 +54,8 @@ class _KilledError(BaseException):
 
 
 def tree_in(folder: Path) -> Project:
-    return (
-        Project(folder)
-        .write(FILES)
-        .past("src/old.py", "src/was.py", moved={"src/gate.py": "src/net/gate.py"})
-    )
+    project = Project(folder).write(FILES)
+    return project.past("src/old.py", "src/was.py", moved={"src/gate.py": "src/net/gate.py"})
 
 
 @pytest.fixture
@@ -76,12 +64,7 @@ def tree(tmp_path: Path) -> Project:
     return tree_in(tmp_path)
 
 
-def _draft(project, **wanted):
-    proposal = project.look(**wanted)
-    return follow(proposal.asked, proposal.present)[1][MEMORY]
-
-
-def test_the_pass_does_what_it_should(tree):
+def test_the_pass_does_what_it_should_once_and_is_taken_back(tree):
     assert tree.apply(supersede=True).moved == ()
     assert tree.names() == [
         "MEMORY", "deploy_new", "deploy_old", "fresh", "from_daily_logs", "list", "moved", "partly", "tabs_two"
@@ -95,19 +78,11 @@ def test_the_pass_does_what_it_should(tree):
     assert index.startswith("# Memory\r\n\r\nRead first.\r\n\r\n- [")
     assert "\r\n- [Tabs](tabs_two.md) - tabs\r\n" in index
     assert (index.count("]("), "gone.md" in index) == (8, False)
-
-
-def test_undo_gives_every_byte_and_time_back(tree):
-    tree.apply(supersede=True)
+    assert tree.plan(supersede=True).actions == ()
     assert not tree.same()
     with tree.open() as session:
         assert session.undo(now=NOW).kept == ()
     assert tree.same()
-
-
-def test_a_second_pass_proposes_nothing(tree):
-    tree.apply(supersede=True)
-    assert tree.plan(supersede=True).actions == ()
 
 
 def _killed_after(project: Project, steps: int) -> bool:
@@ -152,22 +127,16 @@ def test_killed_anywhere_undo_gives_everything_back(tmp_path):
         assert made.undone()
 
 
-def test_a_file_that_moved_is_skipped_and_the_rest_goes_on(tree):
+def test_a_file_that_moved_is_skipped_and_all_were_copied_before(tree):
     with tree.open() as session:
         plan = look(session).plan
         (tree.root / MEMORY / "stale.md").write_text("The agent wrote this.")
-        result = session.apply(plan, now=NOW)
-    assert [reason for _, reason in result.moved]
+        assert [reason for _, reason in session.apply(plan, now=NOW).moved]
+        (copy,) = (session.store.archive / "snapshots").glob("*.tar")
     assert tree.text("stale") == "The agent wrote this."
     assert "tabs" not in tree.names()
-
-
-def test_the_whole_directory_is_copied_before_anything_changes(tree):
-    with tree.open() as session:
-        session.apply(look(session).plan, now=NOW)
-        (copy,) = (session.store.archive / "snapshots").glob("*.tar")
     with tarfile.open(copy) as archive:
-        assert f"{MEMORY}/stale.md" in archive.getnames()
+        assert f"{MEMORY}/tabs.md" in archive.getnames()
 
 
 def test_conflicts_stay_open_without_an_answer(tree):
@@ -299,24 +268,6 @@ def test_only_what_is_wished_for(tree, kinds):
     assert [a.survivor for a in actions if isinstance(a, Reindex)] == [f"{MEMORY}/MEMORY.md#whole-file"]
 
 
-def test_a_memory_of_a_type_named_index_is_no_index(project):
-    project.write(a=memory_file(MOVED, name="a", kind="index"))
-    assert [(action.kind, action.category) for action in project.plan().actions] == [
-        (ActionKind.REWRITE, "index"),
-        (ActionKind.REINDEX, None),
-    ]
-
-
-def test_a_plan_gives_the_index_no_line_for_a_file_that_is_gone_by_now(project):
-    project.write(a=memory_file(MOVED, name="a"), b=memory_file(MISO, name="b"))
-    with project.open() as session:
-        plan = look(session).plan
-        (project.root / MEMORY / "a.md").unlink()
-        (index,) = (a for a in session.completed(plan).actions if isinstance(a, Reindex))
-    assert "b.md" in index.text
-    assert "a.md" not in index.text
-
-
 def test_a_new_text_tells_what_it_comes_from(tree):
     rewrites = [a for a in tree.plan(supersede=True).actions if isinstance(a, Rewrite)]
     assert {a.survivor: set(a.causes) for a in rewrites} == {
@@ -324,17 +275,6 @@ def test_a_new_text_tells_what_it_comes_from(tree):
         f"{MEMORY}/fresh.md": {Cause.DATES, Cause.LINKS},
         f"{MEMORY}/moved.md": {Cause.PATHS},
     }
-
-
-def test_facts_that_are_known_are_not_gathered_again(tree):
-    tree.write(uv=memory_file("Decided to always use `uv` for installs because pip was slow.", name="uv"))
-    assert not any("from_daily_logs" in action.members[0].id for action in tree.plan().actions)
-
-
-def test_new_facts_join_the_file_of_earlier_ones(tree):
-    tree.apply()
-    tree.write({LOG.replace("20.md", "21.md"): CHECKED}).apply()
-    assert tree.text("from_daily_logs").count("\n- ") == 2
 
 
 def test_transcripts_give_evidence_for_doubts(tree, tmp_path):
@@ -383,48 +323,6 @@ def test_unattended_only_equal_statements_are_merged(project):
     assert f"{MEMORY}/b.md" not in {m.id for merge in merges for m in merge.members}
 
 
-@pytest.mark.parametrize(("certain", "lost"), [(True, ["gone.md"]), (False, ["gone.md", "never.md"])])
-def test_unattended_an_index_loses_only_what_a_commit_took_away(project, certain, lost):
-    index = "- [A](a.md)\n- [G](gone.md)\n- [N](never.md)\n- [H](hidden.md)\n"
-    project.past(f"{MEMORY}/gone.md").write({".gitignore": "hidden.md\n"}, a=MISO, MEMORY=index)
-    removed = _draft(project, certain=certain).removed
-    assert [line.partition("(")[2].rstrip(")") for line in removed] == lost
-
-
-@pytest.mark.parametrize(
-    ("lines", "wish", "shortened"),
-    [
-        (0, {}, ["b.md"]), (0, {"certain": True}, []), (0, {"only": ()}, ["a.md", "b.md"]),
-        (134, {"certain": True}, ["a.md", "b.md"]), (200, {"certain": True}, []),  # shortening would reach no limit
-    ],
-)  # fmt: skip
-def test_a_pointer_is_shortened_where_it_is_verbose_or_the_index_too_large(project, lines, wish, shortened):
-    said = {"a": "the blue queue is for refunds; " * 7, "b": "the red queue is for returns; " * 10}
-    index = "".join(f"- [{name.upper()}]({name}.md) — {hook}\n" for name, hook in said.items())
-    files = {name: f"The cat {name} is called Miso." for name in said}
-    project.write(**files, MEMORY=index + f"- {'own words ' * 18}\n" * lines)
-    assert sorted(_draft(project, **wish).demoted) == shortened
-
-
-def test_a_pointer_to_a_file_in_other_letters_stays(project):
-    index = "- [A](a.md)\n- [Design](design.md) - read it first\n- [Gone](gone.md)\n"
-    project.write({"DESIGN.md": "# How it looks\n"}, a=MISO, MEMORY=index)
-    assert _draft(project).removed == ["- [Gone](gone.md)"]
-
-
-@pytest.mark.parametrize(
-    ("folder", "certain", "begun"),
-    [("memory-bank", True, False), ("memory-bank", False, True), (MEMORY, True, True)],
-)
-def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(project, folder, certain, begun):
-    root, state = project.write({"memory-bank/a.md": MISO}, b="Ines helps.").root, project.state
-    state.mkdir()
-    store = MarkdownStore(discover(root, [root / folder]), root=root, state=state)
-    kind, limits = MarkdownKind(store, certain=certain), Settings(scorer="keywords")
-    with Session(store, kind=kind, settings=limits, state_dir=state) as session:
-        assert bool(look(session).plan.rewrites) is begun
-
-
 def test_a_day_is_reckoned_from_the_authors_commit(project):
     said = "We moved the gateway to Bern yesterday."
     project.past("src/x.py").write(a=said, b=memory_file(said, date="2026-01-05"))
@@ -436,30 +334,6 @@ def test_a_day_is_reckoned_from_the_authors_commit(project):
     }
 
 
-def test_new_facts_go_into_the_file_they_belong_to(project):
-    project.write(
-        {LOG: f"- {DECIDED}\n{CHECKED}"},
-        uv=memory_file(UV, name="installs with uv"),
-        other=memory_file(MISO, name="cat"),
-    ).apply()
-    assert project.text("uv").endswith(f"\n- {DECIDED}\n")
-    assert project.text("from_daily_logs").count("\n- ") == 1
-    assert project.plan().actions == ()
-
-
-def test_new_facts_go_into_the_section_of_a_list_they_belong_to(project):
-    listed = (
-        "# Tools\r\n\r\n## Python installs\r\n\r\n* Installs of Python packages run with `uv`\r\n* CI caches them\r\n\r\n"
-        "## Reviews\r\n\r\n* Two people read every change\r\n* Nobody merges alone\r\n"
-    )
-    told = DECIDED.replace("package", "Python package")
-    project.write({LOG: f"- {told}\n"}, tools=listed).apply()
-    assert project.text("tools") == listed.replace("them\r\n", f"them\r\n* {told}\r\n")
-    assert "from_daily_logs" not in project.names()
-    assert project.plan().actions == ()
-    assert project.undone()
-
-
 def test_an_answer_in_a_plan_file_cuts_the_sentence_and_not_the_file(tree):
     with tree.open() as session:
         plan = look(session).plan
@@ -469,12 +343,11 @@ def test_an_answer_in_a_plan_file_cuts_the_sentence_and_not_the_file(tree):
 
 
 def test_the_library_prunes_no_file_by_its_age(project):
-    state, store = (
-        project.state,
-        open_store(project.write(a=memory_file(MOVED, date="2020-01-01")).root, project.state),
+    store, limits = (
+        project.write(a=memory_file(MOVED, date="2020-01-01")).store(),
+        Settings(scorer="keywords"),
     )
-    limits = Settings(scorer="keywords")
-    done = consolidate(store, all_scopes=True, apply=True, settings=limits, state_dir=state, now=NOW)
+    done = consolidate(store, all_scopes=True, apply=True, settings=limits, state_dir=project.state, now=NOW)
     assert [action.kind for action in done.plan.actions] == [ActionKind.REINDEX]
 
 
@@ -605,17 +478,6 @@ def test_an_answer_to_the_library_cuts_the_sentence_and_keeps_the_rest(project):
     assert "Ines helps with it." in project.text("a")
 
 
-def test_what_was_taken_back_in_an_index_stays_so_by_its_lines(project):
-    index = "- [A](a.md)\n- [Gone](gone.md)\n"
-    project.write(**{name: f"The cat {name} is called Miso." for name in "ab"}, MEMORY=index).apply()
-    with project.open() as session:
-        session.undo(now=NOW)
-        assert (look(session).plan.actions, project.text("MEMORY")) == ((), index)
-        project.write(c="The dog is called Otto.")
-        session.apply(look(session).plan, now=NOW)
-    assert project.text("MEMORY") == index.replace("- [G", "- [c](c.md)\n- [G")
-
-
 @pytest.mark.parametrize("name", ["Plan 1 DONE, plan 2 is next", "Part 1 MERGED to main (#4)"])
 def test_a_file_of_which_a_part_is_over_stays(project, name):
     assert not project.write(old=memory_file("The queue is blue.", name=name)).plan().prunes
@@ -625,32 +487,3 @@ def test_a_file_of_which_a_part_is_over_stays(project, name):
 def test_of_what_is_done_a_task_goes_and_a_plan_that_tells_how_things_are_stays(project, more, goes):
     project.write(old=memory_file(f"The queue is blue.{more}", name="Plan 15 (DONE)"))
     assert len(project.plan().prunes) == goes
-
-
-@pytest.mark.parametrize(("certain", "goes"), [(False, [f"{MEMORY}/old.md"]), (True, [])])
-def test_a_file_that_says_it_is_over_gets_no_pointer(project, certain, goes):
-    project.write(
-        old=memory_file("The queue is blue.", name="Old queue (SUPERSEDED by new.md)"),
-        new=memory_file("The queue is red and long.", name="Queue"),
-    )
-    plan = project.plan(certain=certain)
-    assert [name for prune in plan.prunes for name in prune.removes] == goes
-    assert all("old.md" not in action.text for action in plan.rewrites)
-
-
-def test_a_fact_of_a_log_that_a_memory_denies_is_asked_and_not_filed(project):
-    said, never = (text.replace("branch", "branch of `shop`") for text in (ALWAYS, NEVER))
-    project.write({LOG: f"- {never}\n"}, a=memory_file(f"{said} Ines helps."))
-    with project.open() as session:
-        plan = look(session).plan
-        (conflict,) = plan.conflicts
-        assert not any("daily_logs" in action.survivor for action in plan.rewrites)
-        session.apply(plan, now=NOW, choices={conflict.id: "b"}, within_budget=False)
-    assert project.text("a").endswith(f"---\n\n{never} Ines helps.\n")
-    assert (project.root / LOG).read_text() == f"- {never}\n"
-
-
-def test_unattended_a_rule_goes_into_no_file_of_another_subject(project):
-    project.write({LOG: f"- {DECIDED}\n"}, uv=memory_file(UV, name="installs with uv"))
-    appended = [a.survivor for a in project.plan(certain=True).rewrites if isinstance(a, Append)]
-    assert appended == [f"{MEMORY}/from_daily_logs.md#whole-file"]

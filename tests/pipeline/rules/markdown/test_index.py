@@ -12,19 +12,51 @@ def _topic(file: str, *, name: str = "", description: str = "", text: str = "tex
     return TopicFile(file, name, description, text)
 
 
+def _drafted(current: str, *files: str, **more) -> str:
+    topics = [_topic(file) for file in files]
+    return draft_index(current, topics, title="X", **more).text
+
+
 def test_a_new_index_has_title_and_sorted_pointers() -> None:
     topics = [_topic("b.md", name="B", description="second"), _topic("a.md")]
     draft = draft_index("", topics, title="My Agent")
     assert draft.text == "# My Agent Memory\n\n- [a](a.md)\n- [B](b.md) -- second\n"
 
 
-def test_hooks_sections_order_and_status_words_stay() -> None:
-    current = (
-        "# Notes\n\n## Done\n- [Zed](z.md) — plan 011 (DONE), SUPERSEDED by 012\n\n## Rules\n"
-        "- ⚠️ **[RULE: never /tmp](a.md)** - NEVER work there\n* [[b]] see Ines\n"
-    )
-    topics = [_topic(file, name="other", description="another hook") for file in ("a.md", "b.md", "z.md")]
-    assert draft_index(current, topics, title="X").text == current
+LONG = "the queue for refunds is blue, " * 7
+DONE = f"call Ines and wait {'for her ' * 9} before you do anything more about any of it"
+HALF = f"- [A](a.md) — when the queue of refunds is full of yesterday's orders, {DONE}; {'and more ' * 12}\n"
+SAID = "one `fast, small` thing (and, besides, another one, too, which is slower than the first, as Bo says, "
+RETIRED = "# MEMORY.md — Retired\n\nThis file is no longer loaded; see context/MEMORY.md.\n"
+OWN = "# Notes\n\nThe port is 5432.\n"
+HOOKS = (
+    "# Notes\n\n## Done\n- [Zed](z.md) — plan 011 (DONE), SUPERSEDED by 012\n\n## Rules\n"
+    "- ⚠️ **[RULE: never /tmp](a.md)** - NEVER work there\n* [[b]] see Ines\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("current", "files", "more"),
+    [
+        (HOOKS, ["a.md", "b.md", "z.md"], {}),
+        *((f"{line}\n", ["a.md"], {}) for line in (
+            "See [a](a.md) first.", "| [a](a.md) | words |", "- x, see `a.md`", "- [[a]]", "- [a](a.md) · [b](b.md)", "    - [a](./a.md#top)"
+        )),
+        ("- [Dead](dead.md) — x\n  - port 5432\n", [], {}),
+        ("- [Guide](README.md) read it\n- [Web](https://x.org/a.md)\n- [Up](../b.md)\n", [], {"stands": "README.md".__eq__}),
+        *((f"- [A](a.md) — {LONG}{status}\n", ["a.md"], {}) for status in ("SUPERSEDED by b", "NEVER on Fridays", "✅")),
+        (f"- [A](a.md) — tells of refunds, {SAID}and so on) {'and more ' * 12}\n", ["a.md"], {}),
+        (f"- [A](a.md) — {'x ' * 93}"[:200] + "\n", ["a.md"], {}),
+        (f"- [A](a.md) — {LONG}\n", ["a.md"], {"longest": None}),
+        (HALF, ["a.md"], {}),
+        (RETIRED, ["a.md"], {}),
+        (OWN, ["a.md"], {"adopt": False}),
+        ("# Mine\n\nwords", [], {}),
+    ],
+)  # fmt: skip
+def test_an_index_stays_as_it_is(current: str, files: list[str], more: dict[str, object]) -> None:
+    """Hooks, order and status words; files named in any way; what is near, retired, or cannot be cut well."""
+    assert _drafted(current, *files, **more) == current
 
 
 def test_a_missing_pointer_joins_its_like_in_the_authors_style() -> None:
@@ -36,21 +68,10 @@ def test_a_missing_pointer_joins_its_like_in_the_authors_style() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["See [a](a.md) first.", "| [a](a.md) | words |", "- x, see `a.md`", "- [[a]]", "- [a](a.md) · [b](b.md)", "    - [a](./a.md#top)"],
-)  # fmt: skip
-def test_a_file_named_in_any_way_gets_no_second_line(line: str) -> None:
-    assert draft_index(f"{line}\n", [_topic("a.md")], title="X").text == f"{line}\n"
-
-
 def test_a_pointer_to_nothing_goes_and_is_named_in_full() -> None:
     draft = draft_index("- [A](a.md)\n- [Dead](dead.md) — x\n- y\n", [_topic("a.md")], title="X")
-    assert (draft.text, draft.removed, draft.remaining) == (
-        "- [A](a.md)\n- y\n",
-        ["- [Dead](dead.md) — x"],
-        1,
-    )
+    assert (draft.text, draft.remaining) == ("- [A](a.md)\n- y\n", 1)
+    assert draft.removed == ["- [Dead](dead.md) — x"]
 
 
 def test_a_pointer_that_may_not_go_is_warned_about() -> None:
@@ -68,21 +89,9 @@ def test_where_most_pointers_lead_nowhere_none_goes() -> None:
     ]
 
 
-def test_a_pointer_with_more_lines_below_it_stays() -> None:
-    current = "- [Dead](dead.md) — x\n  - port 5432\n"
-    assert draft_index(current, [], title="X").text == current
-
-
-def test_a_file_beside_the_memories_is_not_gone() -> None:
-    current = "- [Guide](README.md) read it\n- [Web](https://x.org/a.md)\n- [Up](../b.md)\n"
-    assert draft_index(current, [], title="X", stands=lambda file: file == "README.md").text == current
-
-
 def test_a_pointer_follows_its_file_into_another() -> None:
     gone = {"a.md": "b.md"}
-    assert draft_index("- [A](a.md) — hook\n", [_topic("b.md")], title="X", gone=gone).text == (
-        "- [A](b.md) — hook\n"
-    )
+    assert _drafted("- [A](a.md) — hook\n", "b.md", gone=gone) == "- [A](b.md) — hook\n"
     draft = draft_index("- [A](a.md) — hook\n- [B](b.md)\n", [_topic("b.md")], title="X", gone=gone)
     assert (draft.text, draft.removed) == ("- [B](b.md)\n", ["- [A](a.md) — hook"])
 
@@ -109,10 +118,6 @@ def test_a_long_pointer_is_cut_at_a_clause_and_moves_into_its_file() -> None:
     line = draft.text.rstrip("\n")
     assert line.startswith("- [A](a.md) — the queue for refunds is blue, and the queue")
     assert (line.endswith("is blue…"), 150 < len(line) <= 200) == (True, True)
-    exact = f"- [A](a.md) — {'x ' * 93}"[:200]
-    assert draft_index(f"{exact}\n", [_topic("a.md")], title="X").text == f"{exact}\n"
-    whole = draft_index(f"- [A](a.md) — {said}\n", [_topic("a.md")], title="X", longest=None)
-    assert whole.text == f"- [A](a.md) — {said}\n"
 
 
 def test_only_sentences_that_the_file_does_not_say_move_into_it() -> None:
@@ -123,13 +128,6 @@ def test_only_sentences_that_the_file_does_not_say_move_into_it() -> None:
     assert draft.demoted == {"a.md": new}
 
 
-def test_a_long_pointer_with_a_status_word_at_its_end_stays() -> None:
-    for status in ("SUPERSEDED by b", "NEVER on Fridays", "✅"):
-        current = f"- [A](a.md) — {'the queue for refunds is blue, ' * 7}{status}\n"
-        draft = draft_index(current, [_topic("a.md"), _topic("b.md")], title="X")
-        assert draft.text.startswith(current)
-
-
 def test_a_file_that_takes_nothing_in_keeps_its_long_pointer() -> None:
     current = f"- [A](a.md) — {'uses the blue queue for refunds ' * 8}\n"
     draft = draft_index(current, [TopicFile("a.md", "A", "queues", "text", open=False)], title="X")
@@ -137,33 +135,13 @@ def test_a_file_that_takes_nothing_in_keeps_its_long_pointer() -> None:
 
 
 def test_a_line_is_cut_only_between_clauses() -> None:
-    said = "one `fast, small` thing (and, besides, another one, too, which is slower than the first, as Bo says, "
-    current = f"- [A](a.md) — tells of refunds, {said}and so on) {'and more ' * 12}\n"
-    assert (
-        draft_index(current, [_topic("a.md")], title="X").text
-        == "- [A](a.md) — tells of refunds…\n"[:0] + current
-    )
-    current = f"- [A](a.md) — tells of refunds at length, {said}and so on) {'and more ' * 12}\n"
-    assert draft_index(current, [_topic("a.md")], title="X").text == (
-        "- [A](a.md) — tells of refunds at length…\n"
-    )
+    current = f"- [A](a.md) — tells of refunds at length, {SAID}and so on) {'and more ' * 12}\n"
+    assert _drafted(current, "a.md") == "- [A](a.md) — tells of refunds at length…\n"
+    assert _drafted(HALF.replace(", call Ines", "; call Ines"), "a.md").endswith("orders…\n")
 
 
-def test_a_line_is_not_cut_behind_half_a_sentence() -> None:
-    done = f"call Ines and wait {'for her ' * 9} before you do anything more about any of it"
-    said = f"when the queue of refunds is full of yesterday's orders, {done}"
-    current = f"- [A](a.md) — {said}; {'and more ' * 12}\n"
-    assert draft_index(current, [_topic("a.md")], title="X").text == current
-    short = said.replace(", call Ines", "; call Ines")
-    assert draft_index(current.replace(said, short), [_topic("a.md")], title="X").text.endswith("orders…\n")
-
-
-def test_a_retired_index_gets_no_pointers() -> None:
-    retired = "# MEMORY.md — Retired\n\nThis file is no longer loaded; see context/MEMORY.md.\n"
-    assert draft_index(retired, [_topic("a.md")], title="X").text == retired
-    own = "# Notes\n\nThe port is 5432.\n"
-    assert draft_index(own, [_topic("a.md")], title="X", adopt=False).text == own
-    assert draft_index(own, [_topic("a.md")], title="X").text == f"{own}\n- [a](a.md)\n"
+def test_a_text_of_its_own_becomes_an_index_where_that_is_wanted() -> None:
+    assert _drafted(OWN, "a.md") == f"{OWN}\n- [a](a.md)\n"
 
 
 def test_a_rebuild_stops_below_what_is_loaded() -> None:
@@ -179,10 +157,6 @@ def test_an_index_above_the_limits_is_warned_about_and_nothing_is_cut() -> None:
     draft = draft_index(current, [_topic("a.md")], title="X")
     assert draft.text == current
     assert any("220 lines" in warning for warning in draft.warnings)
-
-
-def test_without_files_and_pointers_nothing_is_written() -> None:
-    assert draft_index("# Mine\n\nwords", [], title="X").text == "# Mine\n\nwords"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from mem0_dream.pipeline.stores.markdown.directories import MemoryDirectory
 from mem0_dream.records import Memory, Scope
 
 DAY = f"{MEMORY}/logs/2026/11/2026-11-20.md"
+SAID = "decided to always use `uv` because pip was slow"
 
 
 def _facts(root: Path, text: str, *known: str, name: str = DAY) -> list[str]:
@@ -21,31 +22,18 @@ def _facts(root: Path, text: str, *known: str, name: str = DAY) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "durable"),
     [
-        "decided to always use `uv` because pip was slow",
-        "The user prefers squash merges and must never see a merge commit",
-        "root cause of the outage: credentials expire after 90 days",
-        "switched to Postgres 17 because replication was broken",
+        (SAID, True),
+        ("The user prefers squash merges and must never see a merge commit", True),
+        ("root cause of the outage: credentials expire after 90 days", True),
+        ("switched to Postgres 17 because replication was broken", True),
+        ("looked at the flaky test", False), ("lunch with Bo", False), ("is the queue slow?", False),
+        ("started on the `api/v2` routes", False), ("[ ] write docs", False), ("TODO: always lint", False),
     ],
-)
-def test_durable_lines_are_relevant(line: str) -> None:
-    assert relevance(line) >= RELEVANT
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "looked at the flaky test",
-        "lunch with Bo",
-        "is the queue slow?",
-        "started on the `api/v2` routes",
-        "[ ] write docs",
-        "TODO: always lint",
-    ],
-)
-def test_the_days_business_is_not(line: str) -> None:
-    assert relevance(line) < RELEVANT
+)  # fmt: skip
+def test_durable_lines_are_relevant_and_the_days_business_is_not(line: str, durable: bool) -> None:
+    assert (relevance(line) >= RELEVANT) is durable
 
 
 def test_times_bullets_headings_and_code_are_stripped(tmp_path: Path) -> None:
@@ -53,7 +41,7 @@ def test_times_bullets_headings_and_code_are_stripped(tmp_path: Path) -> None:
         "# Decided to always use tabs\n\n* 9:05 am - decided to always use `uv` because pip was slow\n"
         "> decided to never use pip because slow\n| decided | always |\n```\ndecided to always use `x` because\n```\n"
     )
-    assert _facts(tmp_path, text) == ["decided to always use `uv` because pip was slow"]
+    assert _facts(tmp_path, text) == [SAID]
 
 
 def test_relative_dates_are_those_of_the_log(tmp_path: Path) -> None:
@@ -62,9 +50,8 @@ def test_relative_dates_are_those_of_the_log(tmp_path: Path) -> None:
 
 
 def test_old_logs_were_read_before(tmp_path: Path) -> None:
-    said = "- decided to always use `uv` because pip was slow\n"
-    assert _facts(tmp_path, said, name=f"{MEMORY}/logs/2026/09/2026-09-01.md") == []
-    assert _facts(tmp_path, said, name=f"{MEMORY}/logs/2026/12/2026-12-01.md") == []
+    assert _facts(tmp_path, f"- {SAID}", name=f"{MEMORY}/logs/2026/09/2026-09-01.md") == []
+    assert _facts(tmp_path, f"- {SAID}", name=f"{MEMORY}/logs/2026/12/2026-12-01.md") == []
 
 
 @pytest.mark.parametrize(
@@ -76,10 +63,9 @@ def test_old_logs_were_read_before(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_memory_says_already_is_no_news(tmp_path: Path, known: str) -> None:
-    assert _facts(tmp_path, "- decided to always use `uv` because pip was slow\n", known) == []
+    assert _facts(tmp_path, f"- {SAID}", known) == []
 
 
 def test_the_same_fact_on_two_days_counts_once(tmp_path: Path) -> None:
-    said = "- decided to always use `uv` because pip was slow\n"
-    write_tree(tmp_path, {f"{MEMORY}/sessions/2026-11-19-x.md": said})
-    assert len(_facts(tmp_path, said)) == 1
+    write_tree(tmp_path, {f"{MEMORY}/sessions/2026-11-19-x.md": f"- {SAID}"})
+    assert _facts(tmp_path, f"- {SAID}") == [SAID]

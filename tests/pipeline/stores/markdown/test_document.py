@@ -12,7 +12,6 @@ from mem0_dream.pipeline.stores.markdown.document import (
     decode,
     edit_lines,
     encode,
-    entry_ids,
     is_faithful,
     lines_of,
     parse,
@@ -49,16 +48,10 @@ def test_an_edit_keeps_the_line_endings_of_its_neighbours() -> None:
     assert edit_lines(old, "one\n2\nthree\n", newline="\r\n") == "one\r\n2\r\nthree\r\n"
 
 
-def test_a_frontmatter_with_a_bare_colon_is_still_read() -> None:
+def test_a_frontmatter_is_read_with_a_bare_colon_and_with_what_stands_under_metadata() -> None:
     document = parse(b"---\nname: a\ndescription: use: colons\ntype: user\n---\nbody\n")
-    assert (document.value("description"), document.value("type"), document.body) == (
-        "use: colons",
-        "user",
-        "body",
-    )
-
-
-def test_a_type_under_metadata_counts() -> None:
+    read = (document.value("description"), document.value("type"), document.body)
+    assert read == ("use: colons", "user", "body")
     assert parse(b"---\nmetadata:\n  type: feedback\n---\nx\n").value("type") == "feedback"
 
 
@@ -79,11 +72,7 @@ def test_only_a_file_of_nothing_but_bullets_has_entries(text: str, count: int) -
     assert len(parse(text.encode()).entries) == count
 
 
-def test_an_entry_has_its_text_without_bullet_and_its_heading() -> None:
-    entry = parse(b"# T\n\n## Data Base\n\n- one\n  two\n\n    code\n- x\n").entries[0]
+def test_an_entry_has_its_text_without_bullet_its_heading_and_a_name_of_its_own() -> None:
+    entry, second, third = parse(b"# T\n\n## Data Base\n\n- one\n  two\n\n    code\n- x\n- x\n").entries
     assert (entry.text, entry.heading) == ("one\ntwo\n\n  code", "data base")
-
-
-def test_equal_entries_get_different_names() -> None:
-    first, second = entry_ids(["same", "same"])
-    assert second == f"{first}.2"
+    assert third.id == f"{second.id}.2"

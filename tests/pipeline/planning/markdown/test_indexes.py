@@ -1,0 +1,104 @@
+"""The index after a pass: which lines come, go and are cut, and where nothing is begun."""
+
+from __future__ import annotations
+
+import pytest
+from markdown_trees import MEMORY, NOW, look, memory_file
+from mem0_dream.pipeline.actions import Reindex
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.kinds.markdown import MarkdownKind
+from mem0_dream.pipeline.planning.markdown.follow import follow
+from mem0_dream.pipeline.stores.markdown.directories import discover
+from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
+from mem0_dream.records import ActionKind
+from mem0_dream.settings import Settings
+
+MOVED = "Ines moved the gateway to Bern yesterday."
+MISO = "The cat is called Miso."
+
+
+def _draft(project, **wanted):
+    proposal = project.look(**wanted)
+    return follow(proposal.asked, proposal.present)[1][MEMORY]
+
+
+def test_a_plan_gives_the_index_no_line_for_a_file_that_is_gone_by_now(project):
+    project.write(a=memory_file(MOVED, name="a"), b=memory_file(MISO, name="b"))
+    with project.open() as session:
+        plan = look(session).plan
+        (project.root / MEMORY / "a.md").unlink()
+        (index,) = (a for a in session.completed(plan).actions if isinstance(a, Reindex))
+    assert "b.md" in index.text
+    assert "a.md" not in index.text
+
+
+def test_a_memory_of_a_type_named_index_is_no_index(project):
+    project.write(a=memory_file(MOVED, name="a", kind="index"))
+    assert [(action.kind, action.category) for action in project.plan().actions] == [
+        (ActionKind.REWRITE, "index"),
+        (ActionKind.REINDEX, None),
+    ]
+
+
+@pytest.mark.parametrize(("certain", "lost"), [(True, ["gone.md"]), (False, ["gone.md", "never.md"])])
+def test_unattended_an_index_loses_only_what_a_commit_took_away(project, certain, lost):
+    index = "- [A](a.md)\n- [G](gone.md)\n- [N](never.md)\n- [H](hidden.md)\n"
+    project.past(f"{MEMORY}/gone.md").write({".gitignore": "hidden.md\n"}, a=MISO, MEMORY=index)
+    removed = _draft(project, certain=certain).removed
+    assert [line.partition("(")[2].rstrip(")") for line in removed] == lost
+
+
+@pytest.mark.parametrize(
+    ("lines", "wish", "shortened"),
+    [
+        (0, {}, ["b.md"]), (0, {"certain": True}, []), (0, {"only": ()}, ["a.md", "b.md"]),
+        (134, {"certain": True}, ["a.md", "b.md"]), (200, {"certain": True}, []),  # shortening would reach no limit
+    ],
+)  # fmt: skip
+def test_a_pointer_is_shortened_where_it_is_verbose_or_the_index_too_large(project, lines, wish, shortened):
+    said = {"a": "the blue queue is for refunds; " * 7, "b": "the red queue is for returns; " * 10}
+    index = "".join(f"- [{name.upper()}]({name}.md) — {hook}\n" for name, hook in said.items())
+    files = {name: f"The cat {name} is called Miso." for name in said}
+    project.write(**files, MEMORY=index + f"- {'own words ' * 18}\n" * lines)
+    assert sorted(_draft(project, **wish).demoted) == shortened
+
+
+def test_a_pointer_to_a_file_in_other_letters_stays(project):
+    index = "- [A](a.md)\n- [Design](design.md) - read it first\n- [Gone](gone.md)\n"
+    project.write({"DESIGN.md": "# How it looks\n"}, a=MISO, MEMORY=index)
+    assert _draft(project).removed == ["- [Gone](gone.md)"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "certain", "begun"),
+    [("memory-bank", True, False), ("memory-bank", False, True), (MEMORY, True, True)],
+)
+def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(project, folder, certain, begun):
+    root, state = project.write({"memory-bank/a.md": MISO}, b="Ines helps.").root, project.state
+    state.mkdir()
+    store = MarkdownStore(discover(root, [root / folder]), root=root, state=state)
+    kind, limits = MarkdownKind(store, certain=certain), Settings(scorer="keywords")
+    with Session(store, kind=kind, settings=limits, state_dir=state) as session:
+        assert bool(look(session).plan.rewrites) is begun
+
+
+def test_what_was_taken_back_in_an_index_stays_so_by_its_lines(project):
+    index = "- [A](a.md)\n- [Gone](gone.md)\n"
+    project.write(**{name: f"The cat {name} is called Miso." for name in "ab"}, MEMORY=index).apply()
+    with project.open() as session:
+        session.undo(now=NOW)
+        assert (look(session).plan.actions, project.text("MEMORY")) == ((), index)
+        project.write(c="The dog is called Otto.")
+        session.apply(look(session).plan, now=NOW)
+    assert project.text("MEMORY") == index.replace("- [G", "- [c](c.md)\n- [G")
+
+
+@pytest.mark.parametrize(("certain", "goes"), [(False, [f"{MEMORY}/old.md"]), (True, [])])
+def test_a_file_that_says_it_is_over_gets_no_pointer(project, certain, goes):
+    project.write(
+        old=memory_file("The queue is blue.", name="Old queue (SUPERSEDED by new.md)"),
+        new=memory_file("The queue is red and long.", name="Queue"),
+    )
+    plan = project.plan(certain=certain)
+    assert [name for prune in plan.prunes for name in prune.removes] == goes
+    assert all("old.md" not in action.text for action in plan.rewrites)
