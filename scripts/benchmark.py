@@ -2,26 +2,22 @@
 
     pass       every stage over a mem0 store, then whole passes without and with the cache
     nights     a first night, one without a change, one after 1% changed, in many scopes and in one
-    markdown   a project with 50,000 files of code and 2,000 memories
     check      one new text after another, held against what a warm process knows
-    graph      a graph of services, people and patterns, a few of them written twice
     page       the report of 2,000 proposals in Chromium: its size, and the longest task while it is used
 
 Times are printed, never asserted; what is asserted are results: what was planted is found and nothing else
-goes, a cached pass gives the identical plan, an undo gives the same bytes. The page alone has limits.
+goes, a cached pass gives the identical plan. The page alone has limits.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import random
 import re
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -42,7 +38,6 @@ from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan
-from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Inventory, Memory, Scope
 from mem0_dream.scripts.evaluate.labelled import read_worlds
@@ -72,9 +67,6 @@ _THINGS = (
 )  # fmt: skip
 _PLACES = ("in Basel", "in Oslo", "at the harbour", "near the old mill", "at the office", "by the lake")
 _TIMES = ("on Mondays", "every spring", "after lunch", "before sunrise", "on holidays", "at weekends")
-_PER_FOLDER = 100
-_PLANTED_FILES = 20
-_PLANTED_NAMES = 25
 
 T = TypeVar("T")
 
@@ -85,12 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=sorted(_WHAT), nargs="?", default="pass")
-    parser.add_argument("--memories", type=int, default=2_000, help="also: files, entities, proposals")
+    parser.add_argument("--memories", type=int, default=2_000, help="or proposals of the page")
     parser.add_argument("--scorer", default="keywords", help=", ".join(CHOICES))
     parser.add_argument("--worlds", type=Path, default=SAMPLE, help="folder of the worlds a scorer reads")
     parser.add_argument("--encoder", help="another sentence-transformers model; 'words' needs none")
     parser.add_argument("--scopes", type=int, default=100, help="of the nights")
-    parser.add_argument("--code", type=int, default=50_000, help="files of code beside the Markdown memories")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args(arguments)
@@ -267,120 +258,6 @@ def _night(name: str, memories: tuple[Memory, ...], settings: Settings, state: P
         return timed(name, len(memories), lambda: session.look(inventory, now=NOW).plan)[0]
 
 
-def bench_files(
-    source: Path, state: Path, settings: Settings, *, check: Callable[[Plan], None], unattended: bool
-) -> None:
-    """Time a first pass over files, its changes, a second pass, and the undo, which gives the same bytes."""
-    files = [source] if source.is_file() else sorted((source / ".claude").rglob("*.md"))
-    before = [file.read_bytes() for file in files]
-    with Session(open_store(source, state_dir=state), settings=settings, state_dir=state) as session:
-
-        def propose() -> Plan:
-            return session.propose(ScopeFilter(), now=NOW, unattended=unattended)
-
-        plan, _ = timed("first pass", len(files), propose)
-        check(plan)
-        result, _ = timed("apply", len(plan.actions) or 1, lambda: session.apply(plan, now=NOW))
-        require(result.moved == (), "no change was skipped")
-        again, _ = timed("second pass", len(files), propose)
-        require(again.actions == (), "a second pass is empty")
-        if result.run:
-            session.undo(now=NOW)
-        require([file.read_bytes() for file in files] == before, "an undo gives the same bytes")
-
-
-def bench_markdown(options: argparse.Namespace) -> None:
-    """A project with planted copies, and memories that name only what is gone."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "project"
-        write_code(root, options.code, options.memories)
-        planted = write_memories(root, options.memories, options.code, options.seed)
-
-        def check(plan: Plan) -> None:
-            gone = sum(len(merge.removes) for merge in plan.merges)
-            found = gone, len(plan.prunes)
-            require(found == planted, f"{planted} copies and stale memories are found, and not {found}")
-
-        limits = Settings(scorer="keywords", max_delete=1.0)
-        (Path(folder) / "state").mkdir()
-        bench_files(root, Path(folder) / "state", limits, check=check, unattended=False)
-
-
-def write_code(root: Path, count: int, memories: int) -> None:
-    """A code base, and a history in which the files existed that stale memories name."""
-    for number in range(count):
-        path = root / f"src/area_{number // _PER_FOLDER}/module_{number}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        body = "def handler_{0}_{1}(request):\n    return request.body_{1}\n"
-        path.write_text("".join(body.format(number, part) for part in range(12)))
-    (root / ".gitignore").write_text("build/\n*.log\n.cache\n/dist\nnode_modules\n")
-    (root / "src/gone").mkdir(parents=True)
-    for number in range(2, memories, _PLANTED_FILES):
-        (root / f"src/gone/old_{number}.py").write_text(f"old = {number}\n")
-    commit = ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "step"]
-    for words in (["init", "-q"], ["add", "src/gone"], commit, ["rm", "-rqf", "src/gone"], commit):
-        subprocess.run(["git", "-C", str(root), *words], check=True)  # noqa: S607
-
-
-def write_memories(root: Path, count: int, code: int, seed: int) -> tuple[int, int]:
-    """Write a directory of memories; how many copies and how many stale ones were planted."""
-    rng = random.Random(seed)  # noqa: S311  (made-up data)
-    words = [f"term{number}" for number in range(4000)]
-    long_ago = datetime(2026, 9, 30, tzinfo=UTC).timestamp()
-    folder = root / ".claude/memory"
-    folder.mkdir(parents=True)
-    body = ""
-    for number in range(count):
-        kind = ("user", "feedback", "project", "reference")[number // 2 % 4]
-        if number % _PLANTED_FILES == 2:
-            kind, body = "project", f"`gone_{number}()` lives in `src/gone/old_{number}.py`."
-        elif number % _PLANTED_FILES != 1:
-            module, said = rng.randrange(code), " ".join(rng.sample(words, 14))
-            place = f"src/area_{module // _PER_FOLDER}/module_{module}.py"
-            body = f"Case {number}: {said}. See `{place}` and `handler_{module}_3()`."
-        head = f"name: memory {number}\ndescription: case {number}\ntype: {kind}\n"
-        head += f"date: 2026-0{1 + number % 9}-02"
-        path = folder / f"memory_{number:05}.md"
-        path.write_text(f"---\n{head}\n---\n\n{body}\n")
-        os.utime(path, (long_ago, long_ago))
-    return len(range(1, count, _PLANTED_FILES)), len(range(2, count, _PLANTED_FILES))
-
-
-def bench_graph(options: argparse.Namespace) -> None:
-    """A graph in which every planted pair must be merged or asked about, and nothing else merged."""
-    rng = random.Random(options.seed)  # noqa: S311  (made-up data)
-    lines: list[dict[str, Any]] = []
-    planted: list[frozenset[str]] = []
-    for number in range(options.memories):
-        thing = rng.choice(("Invoice", "Session", "Shipment", "Voltage"))
-        verb = rng.choice(("Reader", "Writer"))
-        count = rng.randint(1, 11)
-        whats = ((rng.choice(_PEOPLE), rng.choice(_THINGS), rng.randrange(900)) for _ in range(count))
-        said = [f"{who} checks {what} of area {area}" for who, what, area in whats]
-        names = [f"{thing}{verb}{number}"]
-        if number % _PLANTED_NAMES == _PLANTED_NAMES - 1:
-            names.append(f"{thing}_{verb}{number}".lower())
-            planted.append(frozenset(names))
-        kind = ("service", "person", "pattern", "file", "decision")[number % 5]
-        for name, end in zip(names, ("", "."), strict=False):
-            texts = [f"{one}{end}" for one in said]
-            lines.append({"type": "entity", "name": name, "entityType": kind, "observations": texts})
-    for a, b in itertools.pairwise([line["name"] for line in lines]):
-        lines.append({"type": "relation", "from": a, "to": b, "relationType": "precedes"})
-
-    def check(plan: Plan) -> None:
-        merged = {frozenset(member.id for member in each.members) for each in (*plan.merges, *plan.unsure)}
-        require(merged >= set(planted), "every planted pair is merged or asked about")
-        touched = {member.id for each in plan.merges for member in each.members}
-        require(touched <= frozenset().union(*planted), "nothing else is merged")
-
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "memory.jsonl"
-        file.write_text("\n".join(json.dumps(line) for line in lines))
-        limits = Settings(scorer=options.scorer, max_delete=1.0)
-        bench_files(file, Path(folder), limits, check=check, unattended=True)
-
-
 def bench_page(options: argparse.Namespace) -> int:
     """The page in Chromium; 1 if a limit is passed, 2 if there is no browser."""
     chromium = os.environ.get("MEM0_DREAM_CHROMIUM") or shutil.which("chromium")
@@ -442,8 +319,7 @@ def longest_tasks(page: Path, chromium: str) -> dict[str, float]:
 
 
 _WHAT: dict[str, Callable[[argparse.Namespace], int | None]] = {
-    "pass": bench_pass, "nights": bench_nights, "markdown": bench_markdown, "graph": bench_graph,
-    "page": bench_page, "check": bench_check,
+    "pass": bench_pass, "nights": bench_nights, "page": bench_page, "check": bench_check,
 }  # fmt: skip
 
 if __name__ == "__main__":
