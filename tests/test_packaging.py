@@ -26,7 +26,7 @@ INSTALLED = (
     "tests/e2e/test_markdown.py::test_a_dry_run_says_everything_and_changes_nothing",
     "tests/e2e/test_markdown.py::test_auto_applies_reports_and_undo_takes_everything_back",
     "tests/e2e/test_graph.py::test_a_pass_with_answers_then_undo",
-    "tests/e2e/test_graph.py::test_unattended_twice",
+    "tests/e2e/test_graph.py::test_after_an_unattended_night_nothing_is_left_to_do",
     "tests/pipeline/reporting/test_html_page.py",
     "tests/models/bundled/test_scorer.py",
 )
@@ -60,6 +60,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         timeout=300,
     )
     return folder
+
+
+def test_what_runs_against_the_wheel_exists() -> None:
+    for name in INSTALLED:
+        file, _, test = name.partition("::")
+        assert f"def {test.partition('[')[0]}" in (ROOT / file).read_text(encoding="utf-8"), name
 
 
 def test_the_source_distribution_can_be_tested(built: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import forks
 import pytest
 from e2e_world import NOW, World
 from graph_world import entity, write
@@ -158,18 +159,9 @@ def test_a_server_without_a_store_does_not_start(tmp_path: Path) -> None:
         (("--store", "md", "--root", "nowhere"), "is no directory"),
         (("--store", "graph", "--file", "m.jsonl", "--second-opinion"), "does not work on knowledge graphs"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "mem0_dream", "mcp", *options],
-            input="",
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=tmp_path,
-            timeout=60,
-        )
-        assert (done.returncode, done.stdout) == (2, "")
-        assert sentence in done.stderr
-        assert done.stderr.count("\n") == 1
+        done = forks.run(forks.Call(("mcp", *options), os.environ, folder=str(tmp_path)))
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert sentence in done.err
 
 
 def test_without_the_sdk_the_command_to_install_it_is_named(tmp_path: Path) -> None:

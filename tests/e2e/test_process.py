@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forks
 import pytest
 from e2e_world import NOW, ROWS, Builder, EmbeddingServer, World, empty_world
+from forks import Call
 from mem0_dream import track_access
 from mem0_stores import build_place, remember
 
@@ -18,19 +20,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.store]
 
 ALICE = ("--user-id", "alice")
 KEYWORDS = ("--scorer", "keywords", "--now", NOW.isoformat())
-
-
-def python(code: str, *arguments: str, environment: dict[str, str] | None = None) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment or dict(os.environ),
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_a_second_run_waits_its_turn_and_a_dead_one_leaves_no_lock(
@@ -124,8 +113,8 @@ store.close()
 
 def test_the_library_does_the_same_in_three_lines(messy_qdrant: World) -> None:
     world = messy_qdrant
-    printed = python(LIBRARY, str(world.config), environment=world.environment())
-    assert printed == "3 3 1\n"
+    words = [sys.executable, "-c", LIBRARY, str(world.config)]
+    assert subprocess.check_output(words, text=True, env=world.environment(), timeout=300) == "3 3 1\n"
     assert not world.alive("milk")
 
 
@@ -160,17 +149,10 @@ def test_a_bad_configuration_is_one_sentence(case: str, tmp_path: Path) -> None:
     file = tmp_path / "mem0.yaml"
     if content is not None:
         file.write_text(content.replace("{folder}", str(tmp_path)))
-    done = subprocess.run(
-        [sys.executable, "-m", "mem0_dream", "--all", "--dry-run", "--config", str(file)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    done = forks.run(Call(("--all", "--dry-run", "--config", str(file)), os.environ))
     wanted = sentence.replace("{file}", str(file)).replace("{folder}", str(tmp_path))
-    assert done.stderr.startswith(f"mem0-dream: {wanted}"), done.stderr
-    assert done.stderr.count("\n") == 1
-    assert (done.returncode, done.stdout) == (2, "")
+    assert done.err.startswith(f"mem0-dream: {wanted}"), done.err
+    assert (done.err.count("\n"), done.code, done.out) == (1, 2, "")
     assert not (tmp_path / "none").exists()
 
 
@@ -188,10 +170,9 @@ def test_a_server_that_does_not_answer(tmp_path: Path, embeddings: EmbeddingServ
 def test_an_embedder_that_does_not_answer(messy_qdrant: World) -> None:
     """If mem0 cannot embed, no new text is stored: that merge is skipped with the cause, the rest goes on and can be undone."""
     world = messy_qdrant
-    before = world.raw()
-    broken = json.loads(world.config.read_text())
+    before, good = world.raw(), world.config.read_text()
+    broken = json.loads(good)
     broken["embedder"]["config"]["openai_base_url"] = "http://127.0.0.1:9/v1"
-    good = world.config.read_text()
     world.config.write_text(json.dumps(broken))
     told = world.pass_over(*ALICE, "--auto", "--assume-unread")
     assert told.out == "[mem0-dream --auto] merged=2 pruned=4 conflicts_skipped=1\n"

@@ -14,6 +14,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -160,7 +161,7 @@ class World:
     def call(self, *arguments: str, answers: str = "") -> Call:
         """The same, as a call of a forked process."""
         words = (*arguments, "--config", str(self.config))
-        return Call(words, self.environment(), answers, imports=IMPORTS[self.provider])
+        return Call(words, self.environment(), answers, imports=(*OF_MEM0, *VECTOR_STORES[self.provider][0]))
 
     def dream(self, *arguments: str, answers: str = "", code: int = 0) -> Answer:
         """Run `mem0-dream` as a process, typing the answers; it must end with this code."""
@@ -176,7 +177,7 @@ class World:
 
     def raw(self) -> Raw:
         """Payload and vector of every row, read without mem0 and without us."""
-        return RAW_READERS[self.provider](self.place.config["vector_store"]["config"])
+        return VECTOR_STORES[self.provider][1](self.place.config["vector_store"]["config"])
 
     def seen(self, user: str = "alice", **options: Any) -> dict[str, str]:
         """What mem0 itself lists: text by id."""
@@ -184,8 +185,16 @@ class World:
             found = memory.get_all(filters={"user_id": user}, top_k=1000, **options)["results"]
         return {str(item["id"]): str(item["memory"]) for item in found}
 
-    def mem0(self) -> Open:
-        return Open(self.place)
+    @contextmanager
+    def mem0(self) -> Iterator[Any]:
+        """mem0's client on the place."""
+        memory = self.place.memory()
+        try:
+            yield memory
+        finally:
+            Mem0Store(memory, owned=True).close()
+            if self.provider == "chroma":
+                _forget_chroma()
 
     def label(self, name: str) -> str:
         return f"[mem0:{self.ids[name][:8]}]"
@@ -193,23 +202,6 @@ class World:
     def alive(self, *names: str) -> bool:
         rows = self.raw()
         return all(self.ids[name] in rows for name in names)
-
-
-@dataclass
-class Open:
-    """mem0's client on a place, for a `with` block."""
-
-    place: Place
-    memory: Any = None
-
-    def __enter__(self) -> Any:
-        self.memory = self.place.memory()
-        return self.memory
-
-    def __exit__(self, *_: object) -> None:
-        Mem0Store(self.memory, owned=True).close()
-        if self.place.provider == "chroma":
-            _forget_chroma()
 
 
 def _forget_chroma() -> None:
@@ -270,19 +262,13 @@ def _raw_pgvector(config: dict[str, Any]) -> Raw:
     return {row_id: (payload, tuple(json.loads(vector))) for row_id, payload, vector in rows}
 
 
-IMPORTS = {
-    "qdrant": (*OF_MEM0, "mem0.vector_stores.qdrant"),
-    "faiss": (*OF_MEM0, "mem0.vector_stores.faiss"),
-    "chroma": (*OF_MEM0, "chromadb", "mem0.vector_stores.chroma"),
-    "pgvector": (*OF_MEM0, "psycopg", "mem0.vector_stores.pgvector"),
+VECTOR_STORES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, Any]], Raw]]] = {
+    "qdrant": (("mem0.vector_stores.qdrant",), _raw_qdrant),
+    "faiss": (("mem0.vector_stores.faiss",), _raw_faiss),
+    "chroma": (("chromadb", "mem0.vector_stores.chroma"), _raw_chroma),
+    "pgvector": (("psycopg", "mem0.vector_stores.pgvector"), _raw_pgvector),
 }
-"""What a process on each vector store imports."""
-RAW_READERS: dict[str, Callable[[dict[str, Any]], Raw]] = {
-    "qdrant": _raw_qdrant,
-    "faiss": _raw_faiss,
-    "chroma": _raw_chroma,
-    "pgvector": _raw_pgvector,
-}
+"""What a process on each vector store imports besides, and how its rows are read."""
 
 
 @pytest.fixture(scope="session")
@@ -319,15 +305,8 @@ def messy_stores(
 def empty_world(provider: str, folder: Path, embeddings: EmbeddingServer, address: str = "") -> World:
     """A place whose vectors come from the server, and the file that describes it."""
     place = build_place(provider, folder, address)
-    place.config["embedder"] = {
-        "provider": "openai",
-        "config": {
-            "model": "all-minilm",
-            "api_key": "none",
-            "openai_base_url": embeddings.address,
-            "embedding_dims": DIMENSIONS,
-        },
-    }
+    model = {"model": "all-minilm", "api_key": "none", "openai_base_url": embeddings.address}
+    place.config["embedder"] = {"provider": "openai", "config": model | {"embedding_dims": DIMENSIONS}}
     world = World(place, folder)
     world.config.write_text(json.dumps(place.config))
     return world
@@ -336,23 +315,18 @@ def empty_world(provider: str, folder: Path, embeddings: EmbeddingServer, addres
 def copied(original: World, target: World) -> World:
     """Put a copy of a store into an empty place."""
     if original.provider == "pgvector":
-        _copy_table(
-            original.place.config["vector_store"]["config"], target.place.config["vector_store"]["config"]
-        )
+        import psycopg
+
+        source, copy_of = (world.place.config["vector_store"]["config"] for world in (original, target))
+        old, new = source["collection_name"], copy_of["collection_name"]
+        with psycopg.connect(source["connection_string"]) as connection:
+            connection.execute(f"CREATE TABLE {new} (LIKE {old} INCLUDING ALL)")
+            connection.execute(f"INSERT INTO {new} SELECT * FROM {old}")
     else:
         shutil.copytree(original.folder / original.provider, target.folder / original.provider)
     shutil.copy(original.folder / "history.db", target.folder / "history.db")
     target.ids.update(original.ids)
     return target
-
-
-def _copy_table(source: dict[str, Any], target: dict[str, Any]) -> None:
-    import psycopg
-
-    old, new = source["collection_name"], target["collection_name"]
-    with psycopg.connect(source["connection_string"]) as connection:
-        connection.execute(f"CREATE TABLE {new} (LIKE {old} INCLUDING ALL)")
-        connection.execute(f"INSERT INTO {new} SELECT * FROM {old}")
 
 
 PROVIDERS = ["qdrant", "faiss", "chroma", pytest.param("pgvector", marks=pytest.mark.postgres)]

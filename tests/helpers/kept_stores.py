@@ -90,7 +90,7 @@ class Place:
         return str(json.loads(self.call("plan").stdout.partition("\n")[0])["store"])
 
 
-def mem0_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, rows: list[Any] | None = None) -> Place:
+def mem0_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A real Qdrant store with the rows that mem0 would write; only the embedder is a fake."""
     from mem0 import Memory
     from mem0_dream.pipeline.stores.mem0.store import Mem0Store
@@ -98,11 +98,9 @@ def mem0_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, rows: list[Any]
     config = small_config(folder, monkeypatch, path=str(folder / "qdrant"), on_disk=True)
     file = folder / "mem0.json"
     file.write_text(json.dumps({**config, "mem0_dream": SETTINGS}))
-    given = _mem0_rows(FakeEncoder()) if rows is None else rows
     memory = Memory.from_config(config)
-    memory.vector_store.insert(
-        [row[2] for row in given], [row[1] for row in given], [row[0] for row in given]
-    )
+    ids, payloads, vectors = zip(*_mem0_rows(FakeEncoder()), strict=True)
+    memory.vector_store.insert(list(vectors), list(payloads), list(ids))
     Mem0Store(memory, owned=True).close()
 
     def content() -> Any:
@@ -133,18 +131,17 @@ def _mem0_rows(encoder: FakeEncoder) -> list[Any]:
     return rows
 
 
-def markdown_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, root: Path | None = None) -> Place:
+def markdown_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A project as coding agents leave it, with three directories of memories."""
     monkeypatch.setenv("HOME", str(folder / "home"))
-    root = root or write_world(folder / "shop")
+    root = write_world(folder / "shop")
     words = ("--store", "md", "--root", str(root), "--config", str(written_settings(folder)))
     return Place("md", folder, words, lambda: fingerprint(root))
 
 
-def graph_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, fill: bool = True) -> Place:
+def graph_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     file = folder / "memory.jsonl"
-    if fill:
-        write(file, _graph_lines(), end="\n")
+    write(file, _graph_lines(), end="\n")
     words = ("--store", "graph", "--file", str(file), "--core", str(folder / "core.json"))
     return Place("graph", folder, (*words, "--config", str(written_settings(folder))), file.read_bytes)
 

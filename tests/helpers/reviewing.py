@@ -72,13 +72,8 @@ def crowded() -> Material:
 def small_scorer() -> FakeScorer:
     """What is thought of the pairs of the small store."""
     texts = {name: row["text"] for name, row in small_store().rows.items()}
-    pairs = {
-        ("dog1", "dog2"): SURE,
-        ("run1", "run2"): SURE,
-        ("tabs1", "tabs2"): AGAINST,
-        ("sea1", "sea2"): MAYBE,
-    }
-    return FakeScorer({(texts[a], texts[b]): answer for (a, b), answer in pairs.items()})
+    answers = {"dog": SURE, "run": SURE, "tabs": AGAINST, "sea": MAYBE}
+    return FakeScorer({(texts[f"{of}1"], texts[f"{of}2"]): answer for of, answer in answers.items()})
 
 
 def many(count: int) -> tuple[InMemoryStore, FakeScorer]:
@@ -94,10 +89,8 @@ def many(count: int) -> tuple[InMemoryStore, FakeScorer]:
         b = f"The spare key number {n} is kept with a neighbour on the second floor in {place}."
         if kinds[n % 4] is AGAINST:
             b = a.replace("Keeps", "Never keeps")
-        memories += [
-            memory(f"{n:05}-a", a, days=40, scope=scope),
-            memory(f"{n:05}-b", b, days=20, scope=scope),
-        ]
+        for name, text, days in (("a", a, 40), ("b", b, 20)):
+            memories.append(memory(f"{n:05}-{name}", text, days=days, scope=scope))
         pairs[a, b] = kinds[n % 4]
     return InMemoryStore(memories), FakeScorer(pairs)
 
