@@ -62,17 +62,11 @@ def exact_groups(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPairs:
-    """Pairs of rows, each unordered pair once, sorted by (i, j).
+    """Pairs of rows, each unordered pair once, sorted by (i, j)."""
 
-    Attributes:
-        rows: int64 [m, 2], columns i < j.
-        cosines: float32 [m], in [-1, 1].
-        note: How they were found, where that was not by exact search alone.
-    """
-
-    rows: NDArray[np.int64]
-    cosines: NDArray[np.float32]
-    note: str = ""
+    rows: NDArray[np.int64]  # int64 [m, 2], columns i < j
+    cosines: NDArray[np.float32]  # float32 [m], in [-1, 1]
+    note: str = ""  # how they were found, where that was not by exact search alone
 
     def __len__(self) -> int:
         return len(self.rows)

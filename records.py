@@ -52,13 +52,10 @@ class ActionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Scope:
-    """The full identity tuple of a memory; nothing is ever compared across scopes.
+    """The full identity tuple of a memory; nothing is ever compared across scopes."""
 
-    Attributes:
-        ids: Sorted (name, value) pairs such as (("agent_id", "bot"), ("user_id", "alice")); a name
-            that is absent is simply not there, so two scopes are equal only if every part is.
-    """
-
+    # sorted (name, value) pairs such as (("agent_id", "bot"), ("user_id", "alice")); a name that is absent is
+    # simply not there, so two scopes are equal only if every part is
     ids: tuple[tuple[str, str], ...]
 
     @classmethod
@@ -81,27 +78,18 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One record of a store.
-
-    Attributes:
-        category: The group inside the scope in which duplicates are sought.
-        created_at: When it was first stored; None if unknown.
-        updated_at: When it was last changed; None if unknown.
-        accessed_at: When it was last read by the agent; None if unknown.
-        expires_on: The store's own expiry day; a memory past it is retired already.
-        pinned: Never touched.
-        metadata: The user's own metadata, without the store's bookkeeping.
-    """
+    """One record of a store."""
 
     id: str
     text: str
     scope: Scope
-    category: str | None = None
-    created_at: datetime | None = None
-    updated_at: datetime | None = None
-    accessed_at: datetime | None = None
-    expires_on: date | None = None
-    pinned: bool = False
+    category: str | None = None  # the group inside the scope in which duplicates are sought
+    created_at: datetime | None = None  # when it was first stored; None if unknown
+    updated_at: datetime | None = None  # when it was last changed; None if unknown
+    accessed_at: datetime | None = None  # when it was last read by the agent; None if unknown
+    expires_on: date | None = None  # the store's own expiry day; a memory past it is retired already
+    pinned: bool = False  # never touched
+    # the user's own metadata, without the store's bookkeeping
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     @property
@@ -133,18 +121,12 @@ class TextHashed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """Everything a store holds of the scopes asked for.
+    """Everything a store holds of the scopes asked for."""
 
-    Attributes:
-        store: Fingerprint of the store, equal for equal places.
-        memories: Sorted by id.
-        gaps: Why the listing is not provably complete; empty means complete.
-        fidelity: What an undo could not bring back on this store, said before anything is done.
-    """
-
-    store: str
-    memories: tuple[Memory, ...]
-    gaps: tuple[str, ...] = ()
+    store: str  # fingerprint of the store, equal for equal places
+    memories: tuple[Memory, ...]  # sorted by id
+    gaps: tuple[str, ...] = ()  # why the listing is not provably complete; empty means complete
+    # what an undo could not bring back on this store, said before anything is done
     fidelity: tuple[str, ...] = ()
 
     @property
@@ -155,50 +137,33 @@ class Inventory:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One named reason for or against a verdict.
+    """One named reason for or against a verdict."""
 
-    Attributes:
-        kind: What fired: "number", "date", "name", "negation", "path", "environment", ...
-        detail: The values, short enough to print: "20 mg / 40 mg".
-        veto: Whether this alone forbids an automatic merge.
-    """
-
-    kind: str
-    detail: str
-    veto: bool = False
+    kind: str  # what fired: "number", "date", "name", "negation", "path", "environment", ...
+    detail: str  # the values, short enough to print: "20 mg / 40 mg"
+    veto: bool = False  # whether this alone forbids an automatic merge
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair of memories worth judging; `a` < `b` by id.
-
-    Attributes:
-        exact: The texts are equal but for case, white space and final punctuation.
-    """
+    """A pair of memories worth judging; `a` < `b` by id."""
 
     a: str
     b: str
     cosine: float
-    exact: bool = False
+    exact: bool = False  # the texts are equal but for case, white space and final punctuation
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided about a candidate, with everything that led to it.
-
-    Attributes:
-        auto: A duplicate that may be merged without a person.
-        probabilities: Duplicate, contradiction, distinct.
-        entailment: a entails b, b entails a.
-        evidence: The reasons that fired.
-    """
+    """What was decided about a candidate, with everything that led to it."""
 
     pair: Candidate
     label: Label
-    auto: bool = False
-    probabilities: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    entailment: tuple[float, float] = (0.0, 0.0)
-    evidence: tuple[Evidence, ...] = ()
+    auto: bool = False  # a duplicate that may be merged without a person
+    probabilities: tuple[float, float, float] = (0.0, 0.0, 1.0)  # duplicate, contradiction, distinct
+    entailment: tuple[float, float] = (0.0, 0.0)  # a entails b, b entails a
+    evidence: tuple[Evidence, ...] = ()  # the reasons that fired
 
     def __post_init__(self) -> None:
         """Refuse what would merge, unasked, memories that were found to be something else than duplicates."""

@@ -94,67 +94,48 @@ Classes = Annotated[tuple[str, ...], BeforeValidator(check_classes)]
 
 
 class Settings(BaseModel):
-    """All limits of one run.
-
-    Attributes:
-        stale_after: Age from which an unread memory counts as stale.
-        access_window: A memory read within this time is never stale.
-        min_words: Fewer meaningful words than this, and nothing specific, is vague.
-        retention: Per category, another `stale_after`.
-        max_delete: Largest share of a scope that one run may remove, exact duplicates not counted.
-        min_delete: Removals of so few memories never trip the budget, so that tiny scopes work.
-        floor: Lowest cosine at which a pair is judged at all.
-        neighbours: How many neighbours of each memory are judged.
-        subject_keys: Further metadata keys that name what a memory is about; see `pipeline.judging.subjects`.
-        provenance_keys: Further metadata keys that say where a memory comes from.
-        single: Attributes that have one value at a time, such as "home" or "deploy target": two values are a
-            conflict.
-        scorer: Which pair scorer judges: "bundled", "keywords", "nli:MODEL".
-        encoder: Path or name of a sentence-transformers model; None is the packaged MiniLM.
-        workers: Processes that judge scopes ahead of the pass, one thread each; 1 is the pass alone.
-        engine: "local" for processes of this machine, "ray" for the workers of a Ray cluster.
-        address: Where that cluster is; None starts one on this machine.
-        second_opinion: Ask a language model about unsure pairs: mem0's own (true), or openai:MODEL@URL.
-        second_opinion_limit: Pairs that one run asks about at most; each costs one call.
-        second_opinion_timeout: Seconds for one answer.
-        second_opinion_auto: An unattended run merges what the model calls duplicates, too.
-        assume_unread: An unattended run takes what is not on record as unread.
-        due_after: With --if-due: so long after the last unattended run nothing happens.
-        due_new: With --if-due: nor while fewer memories than this are new.
-        recall_check: Questions asked before and after a plan, so that nothing that stays becomes hard to
-            find; None asks `UNATTENDED_QUESTIONS` in an unattended run, 0 none.
-        hygiene: Classes of junk that are proposed to go in an attended run.
-        hygiene_auto: Classes that an unattended run removes, too.
-    """
+    """All limits of one run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    stale_after: Days = timedelta(days=180)
-    access_window: Days = timedelta(days=180)
+    stale_after: Days = timedelta(days=180)  # age from which an unread memory counts as stale
+    access_window: Days = timedelta(days=180)  # a memory read within this time is never stale
+    # fewer meaningful words than this, and nothing specific, is vague
     min_words: int = Field(default=5, ge=0, le=50)
-    retention: dict[str, Days] = Field(default_factory=dict)
+    retention: dict[str, Days] = Field(default_factory=dict)  # per category, another `stale_after`
+    # largest share of a scope that one run may remove, exact duplicates not counted
     max_delete: float = Field(default=0.30, ge=0, le=1)
+    # removals of so few memories never trip the budget, so that tiny scopes work
     min_delete: int = Field(default=3, ge=0)
-    floor: float = Field(default=0.10, ge=-1, le=1)
-    neighbours: int = Field(default=50, ge=1)
+    floor: float = Field(default=0.10, ge=-1, le=1)  # lowest cosine at which a pair is judged at all
+    neighbours: int = Field(default=50, ge=1)  # how many neighbours of each memory are judged
+    # further metadata keys that name what a memory is about; see `pipeline.judging.subjects`
     subject_keys: tuple[str, ...] = ()
-    provenance_keys: tuple[str, ...] = ()
+    provenance_keys: tuple[str, ...] = ()  # further metadata keys that say where a memory comes from
+    # attributes that have one value at a time, such as "home" or "deploy target": two values are a conflict
     single: tuple[str, ...] = ()
-    scorer: str = "bundled"
-    encoder: str | None = None
+    scorer: str = "bundled"  # which pair scorer judges: "bundled", "keywords", "nli:MODEL"
+    encoder: str | None = None  # path or name of a sentence-transformers model; None is the packaged MiniLM
+    # processes that judge scopes ahead of the pass, one thread each; 1 is the pass alone
     workers: int = Field(default=1, ge=1)
+    # "local" for processes of this machine, "ray" for the workers of a Ray cluster
     engine: Literal["local", "ray"] = "local"
-    address: str | None = None
+    address: str | None = None  # where that cluster is; None starts one on this machine
+    # ask a language model about unsure pairs: mem0's own (true), or openai:MODEL@URL
     second_opinion: Annotated[bool | str, BeforeValidator(check_opinion)] = False
+    # pairs that one run asks about at most; each costs one call
     second_opinion_limit: int = Field(default=50, ge=0)
-    second_opinion_timeout: float = Field(default=60, gt=0)
-    second_opinion_auto: bool = False
-    assume_unread: bool = False
+    second_opinion_timeout: float = Field(default=60, gt=0)  # seconds for one answer
+    second_opinion_auto: bool = False  # an unattended run merges what the model calls duplicates, too
+    assume_unread: bool = False  # an unattended run takes what is not on record as unread
+    # with --if-due: so long after the last unattended run nothing happens
     due_after: Hours = timedelta(hours=24)
-    due_new: int = Field(default=20, ge=0)
+    due_new: int = Field(default=20, ge=0)  # with --if-due: nor while fewer memories than this are new
+    # questions asked before and after a plan, so that nothing that stays becomes hard to find; None asks
+    # `UNATTENDED_QUESTIONS` in an unattended run, 0 none
     recall_check: int | None = Field(default=None, ge=0)
-    hygiene: Classes = ()
-    hygiene_auto: Classes = ()
+    hygiene: Classes = ()  # classes of junk that are proposed to go in an attended run
+    hygiene_auto: Classes = ()  # classes that an unattended run removes, too
 
 
 def read_settings(section: Mapping[str, Any]) -> Settings:

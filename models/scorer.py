@@ -31,36 +31,22 @@ class PairContext:
 
     Swapping a and b swaps the fields of one name. Without a third memory margins are the cosine itself, and
     crowds and bridge are 0: nothing else is near.
-
-    Attributes:
-        rank_a: How many others are nearer to a than b is, 0 for its nearest; `rank_b` the same from b.
-        rank_b: See `rank_a`.
-        margin_a: Cosine of the pair, less the cosine of a and its nearest third memory.
-        margin_b: The same for b.
-        crowd_a: Mean cosine of a and its five nearest third memories.
-        crowd_b: The same for b.
-        bridge: Highest, over third memories, of the lower of its two cosines with a and b.
-        size: How many memories there are, as a logarithm to base 2, rounded: one more changes nothing.
-        shared: Weight of the words in both texts by that of the words in each; rare words weigh more.
-        shared_rank_a: How many others share more with a than b does; `shared_rank_b` the same from b.
-        shared_rank_b: See `shared_rank_a`.
-        shared_margin_a: `shared`, less what a shares with the third memory it shares most with.
-        shared_margin_b: The same for b.
     """
 
-    rank_a: float
-    rank_b: float
-    margin_a: float
-    margin_b: float
-    crowd_a: float
-    crowd_b: float
-    bridge: float
-    size: float
+    rank_a: float  # how many others are nearer to a than b is, 0 for its nearest
+    rank_b: float  # the same from b
+    margin_a: float  # cosine of the pair, less the cosine of a and its nearest third memory
+    margin_b: float  # the same for b
+    crowd_a: float  # mean cosine of a and its five nearest third memories
+    crowd_b: float  # the same for b
+    bridge: float  # highest, over third memories, of the lower of its two cosines with a and b
+    size: float  # how many memories there are, as a logarithm to base 2, rounded: one more changes nothing
+    # weight of the words in both texts by that of the words in each; rare words weigh more
     shared: float = 0.0
-    shared_rank_a: float = 0.0
-    shared_rank_b: float = 0.0
-    shared_margin_a: float = 0.0
-    shared_margin_b: float = 0.0
+    shared_rank_a: float = 0.0  # how many others share more with a than b does
+    shared_rank_b: float = 0.0  # the same from b
+    shared_margin_a: float = 0.0  # `shared`, less what a shares with the third memory it shares most with
+    shared_margin_b: float = 0.0  # the same for b
 
     def swapped(self) -> PairContext:
         """The context of the pair the other way round."""
@@ -73,23 +59,17 @@ class PairContext:
 
 @dataclass(frozen=True, slots=True)
 class PairInput:
-    """What a scorer may read of a candidate pair.
-
-    Attributes:
-        cosine: Similarity of the two embeddings, in [-1, 1].
-        a_date: When the first was last stated, aware UTC, or None if unknown.
-        b_date: The same for the second.
-        context: Where the pair stands inside its store; None for a pair of which no store is known.
-        group: Whose memories these are; what is read of one group never depends on another.
-    """
+    """What a scorer may read of a candidate pair."""
 
     a: str
     b: str
-    cosine: float
+    cosine: float  # similarity of the two embeddings, in [-1, 1]
     category: str | None = None
-    a_date: datetime | None = None
-    b_date: datetime | None = None
+    a_date: datetime | None = None  # when the first was last stated, aware UTC, or None if unknown
+    b_date: datetime | None = None  # the same for the second
+    # where the pair stands inside its store; None for a pair of which no store is known
     context: PairContext | None = None
+    # whose memories these are; what is read of one group never depends on another
     group: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -111,15 +91,11 @@ class PairInput:
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """Scores of n pairs, in the order they were given.
+    """Scores of n pairs, in the order they were given."""
 
-    Attributes:
-        probabilities: float32 [n, 3], columns duplicate, contradiction, distinct; rows sum to 1.
-        entailment: float32 [n, 2], probability that a entails b, and that b entails a.
-    """
-
+    # float32 [n, 3], columns duplicate, contradiction, distinct; rows sum to 1
     probabilities: NDArray[np.float32]
-    entailment: NDArray[np.float32]
+    entailment: NDArray[np.float32]  # float32 [n, 2], probability that a entails b, and that b entails a
 
 
 def distinct(count: int) -> PairScores:
@@ -131,17 +107,11 @@ def distinct(count: int) -> PairScores:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where probabilities become verdicts; fitted for a stated precision.
+    """Where probabilities become verdicts; fitted for a stated precision."""
 
-    Attributes:
-        auto: Duplicate probability from which a merge may be applied without a person.
-        duplicate: Duplicate probability from which a pair is worth showing as a possible duplicate.
-        contradiction: Contradiction probability from which a pair is reported as a conflict.
-    """
-
-    auto: float
-    duplicate: float
-    contradiction: float
+    auto: float  # duplicate probability from which a merge may be applied without a person
+    duplicate: float  # duplicate probability from which a pair is worth showing as a possible duplicate
+    contradiction: float  # contradiction probability from which a pair is reported as a conflict
 
 
 class PairScorer(Protocol):

@@ -23,29 +23,18 @@ ROWS_AT_ONCE = 128  # few enough for the processor's cache
 
 @dataclass(frozen=True, slots=True)
 class Calibrator:
-    """An average of boosters as flat arrays over all nodes of all trees.
+    """An average of boosters as flat arrays over all nodes of all trees."""
 
-    Attributes:
-        feature: int32 [nodes], column that a node tests; -1 for a leaf.
-        threshold: float64 [nodes]; a row goes left where its value is at most this.
-        left: int32 [nodes], index of the left child. `right`: of the right child.
-        value: float64 [nodes], what a leaf adds.
-        root: int32 [trees], index of each tree's first node.
-        column: int32 [trees], class a tree adds to. `member`: booster it belongs to.
-        baseline: float64 [members, 3], where each booster starts.
-        missing_left: bool [nodes]; where a row goes that has no value (NaN).
-    """
-
-    feature: Ints
-    threshold: Floats
-    left: Ints
-    right: Ints
-    value: Floats
-    root: Ints
-    column: Ints
-    member: Ints
-    baseline: Floats
-    missing_left: NDArray[np.bool_]
+    feature: Ints  # int32 [nodes], column that a node tests; -1 for a leaf
+    threshold: Floats  # float64 [nodes]; a row goes left where its value is at most this
+    left: Ints  # int32 [nodes], index of the left child
+    right: Ints  # of the right child
+    value: Floats  # float64 [nodes], what a leaf adds
+    root: Ints  # int32 [trees], index of each tree's first node
+    column: Ints  # int32 [trees], class a tree adds to
+    member: Ints  # booster it belongs to
+    baseline: Floats  # float64 [members, 3], where each booster starts
+    missing_left: NDArray[np.bool_]  # bool [nodes]; where a row goes that has no value (NaN)
 
     def probabilities(self, rows: Floats) -> Floats:
         """float64 [n, 3] (duplicate, contradiction, distinct) of signals [n, columns]; rows sum to 1."""

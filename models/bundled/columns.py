@@ -37,26 +37,19 @@ MOST_PARTS = 24
 
 @dataclass(frozen=True, slots=True)
 class PairSignals:
-    """What the network says of one pair; every array is float64.
+    """What the network says of one pair; every array is float64."""
 
-    Attributes:
-        short: the shorter memory. `long`: the other.
-        whole_entailment: [2, 3] entails, neutral, contradicts; row 0 long -> short, row 1 short -> long.
-        whole_memory: [2, 3] duplicate, contradiction, distinct; row 0 reads long first, row 1 short first.
-        short_parts: [n, 3] long -> each statement of short. `long_parts`: [m, 3] short -> those of long.
-        short_memory: [n, 3] memory head on (long, statement of short). `long_memory`: [m, 3] the mirror.
-        clauses: [k, 3] memory head on (statement of long, statement of short) where the two share words most;
-            the whole texts where one of them is one statement.
-    """
-
-    short: str
+    short: str  # the shorter memory
     long: str
-    whole_entailment: Floats
+    whole_entailment: Floats  # [2, 3] entails, neutral, contradicts; row 0 long -> short, row 1 short -> long
+    # [2, 3] duplicate, contradiction, distinct; row 0 reads long first, row 1 short first
     whole_memory: Floats
-    short_parts: Floats
-    long_parts: Floats
-    short_memory: Floats
-    long_memory: Floats
+    short_parts: Floats  # [n, 3] long -> each statement of short
+    long_parts: Floats  # [m, 3] short -> each statement of long
+    short_memory: Floats  # [n, 3] memory head on (long, statement of short)
+    long_memory: Floats  # [m, 3] the mirror
+    # [k, 3] memory head on (statement of long, statement of short) where the two share words most; the whole
+    # texts where one of them is one statement
     clauses: Floats
 
 

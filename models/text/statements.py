@@ -8,24 +8,16 @@ from __future__ import annotations
 
 import re
 
+from .tables import table_lines
+
 MOST_STATEMENTS = 8
 LONGEST_READ = 2_000  # characters: several times the longest memory seen; keeps hostile input cheap
 
-_VERBS = (
-    "is|are|was|were|has|have|had|wants?|prefers?|uses?|used|plans?|planned|needs?|will|works?|worked|likes?|loves?|"
-    "hates?|dislikes?|lives?|lived|runs?|keeps?|takes?|goes|does|did|can|cannot|must|should|would|gets?|got|"
-    "asks?|asked|aims?|started|starts|moved|switched|decided|finished|completed|achieved|focus(?:es|ing)|"
-    "build(?:s|ing)|learn(?:s|ing)|consider(?:s|ing)|migrat(?:es|ed|ing)|never|always|no longer|now|currently"
-)
+_VERBS, _SHORTENED = ("".join(table_lines("grammar", key)) for key in ("clause_verbs", "abbreviations"))
 _PROTECTED = re.compile(r"`+[^`]*`+|\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|\([^()]*\)|\[[^\[\]]*\]")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"')\]”»]*\s+(?=\S)|[。！？]+|\s*\n\s*")
 _CLAUSE_BREAK = re.compile(r";\s+|,\s+and\s+(?=(?:I|we|the user|user)\b)")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|approx|ca|cf|no|nr|inc|ltd|co|corp|dept|est|fig|vol|ed"
-    r"|a\.m|p\.m|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|z\.b|bzw|bspw|usw|nr)"
-    r"|\b[A-Za-z]|^\s*\d+)\.$",
-    re.IGNORECASE,
-)
+_ABBREVIATION = re.compile(rf"(?:\b(?:{_SHORTENED})|\b[A-Za-z]|^\s*\d+)\.$", re.IGNORECASE)
 _CLAUSE = re.compile(
     rf",\s+(?:and|but|while|whereas|although|so)\s+|\s+(?:and|but)\s+(?=(?:{_VERBS})\b)|,\s+(?=(?:{_VERBS})\b)"
 )

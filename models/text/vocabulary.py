@@ -41,16 +41,9 @@ FRAME_WORDS = frozenset(table_words("grammar", "frame"))
 
 _COMMON = frozenset(table_words("common", "words"))
 _FORMS = (
-    ("ies", "y"),
-    ("ied", "y"),
-    ("es", ""),
-    ("s", ""),
-    ("ed", ""),
-    ("ed", "e"),
-    ("ing", ""),
-    ("ing", "e"),
+    ("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
     ("ly", ""),
-)
+)  # fmt: skip
 _SHORTEST_BASE = 3
 _SYNONYMS: dict[str, set[int]] = {}
 for _number, _line in enumerate(table_lines("synonyms", "groups")):
@@ -62,24 +55,7 @@ for _pair in " ".join(table_words("opposites", "pairs")).split(","):
     _OPPOSITES.setdefault(_one, set()).add(_other)
     _OPPOSITES.setdefault(_other, set()).add(_one)
 _SHORTEST_WHOLE = 4
-_ENDINGS = ("s", "es", "ed", "ing", "ly", "er", "ers", "y", "ness", "less", "ful", "able", "al")
-_BEGINNINGS = (
-    "un",
-    "re",
-    "non",
-    "in",
-    "im",
-    "dis",
-    "mis",
-    "pre",
-    "over",
-    "under",
-    "out",
-    "a",
-    "e",
-    "pro",
-    "per",
-)
+_ENDINGS, _BEGINNINGS = (table_words("grammar", key) for key in ("endings", "beginnings"))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
