@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -103,13 +103,25 @@ class Asked:
         return [tuple(member.id for member in doubt.members) for doubt in self.plan.unsure]
 
 
+Ask = Callable[..., Asked]
+
+
+@pytest.fixture
+def ask(store: Store, tmp_path: Path, wanted: bool | str) -> Ask:
+    """Asks for opinions about a store, over an endpoint and over mem0's own client."""
+    return lambda asked=store, **options: Asked(asked, tmp_path, wanted, **options)
+
+
+@pytest.fixture
+def over_http(store: Store, model: LanguageModel, tmp_path: Path) -> Ask:
+    return lambda asked=store, **options: Asked(asked, tmp_path, f"openai:m@{model.url}", **options)
+
+
 class TestOverHttp:
-    def test_each_label_does_what_it_may(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
-    ) -> None:
+    def test_each_label_does_what_it_may(self, ask: Ask, model: LanguageModel) -> None:
         labels = {DOG: "duplicate", OFFICE: "contradiction", SEA: "distinct"}
         model.decide = lambda a, b: says(labels.get(a) or labels[b])
-        asked = Asked(store, tmp_path, wanted)
+        asked = ask()
         (merge,), (conflict,) = asked.plan.merges, asked.plan.conflicts
         assert {member.id for member in merge.members} == {"dog1", "dog2"}
         assert merge.verdicts[0].evidence[-1] == Evidence("second-opinion", "duplicate")
@@ -122,9 +134,9 @@ class TestOverHttp:
         )
 
     def test_the_most_probable_are_asked_first_and_no_more_than_the_limit(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+        self, ask: Ask, model: LanguageModel
     ) -> None:
-        asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
+        asked = ask(second_opinion_limit=1)
         assert model.pairs == [tuple(sorted((SEA, VOYAGE)))]
         assert asked.said[0].endswith(
             "about 1 unsure pairs, one call each; 2 left for another run (limit 1)."
@@ -132,58 +144,52 @@ class TestOverHttp:
         assert asked.unsure == [("dog1", "dog2"), ("work1", "work2")]
 
     def test_what_was_answered_is_never_asked_again(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+        self, ask: Ask, model: LanguageModel, store: Store
     ) -> None:
-        first = Asked(store, tmp_path, wanted)
+        first = ask()
         assert len(model.asked) == 3
-        again = Asked(store, tmp_path, wanted)
+        again = ask()
         assert (len(model.asked), again.said) == (3, [])
         assert again.plan == first.plan
         store.rows["dog1"]["text"] = "Has a small whippet."
         scorer = FakeScorer({**TABLE, ("Has a small whippet.", DOG_NAME): (0.7, 0.0, 0.3)})
-        Asked(store, tmp_path, wanted, scorer=scorer)
+        ask(scorer=scorer)
         assert len(model.asked) == 4
 
-    def test_what_is_no_strict_verdict_leaves_the_pair_unsure(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
-    ) -> None:
+    def test_what_is_no_strict_verdict_leaves_the_pair_unsure(self, ask: Ask, model: LanguageModel) -> None:
         model.replies = [Reply(content) for content in NO_VERDICTS[:3]]
-        asked = Asked(store, tmp_path, wanted)
+        asked = ask()
         assert asked.plan == asked.before
         assert asked.said[1] == "second opinion: 0 of 3 pairs answered; 3 stay unsure: 3 no verdict."
-        assert Asked(store, tmp_path, wanted).plan.merges
+        assert ask().plan.merges
 
-    def test_a_body_that_is_no_chat_leaves_the_pair_unsure(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
-    ) -> None:
+    def test_a_body_that_is_no_chat_leaves_the_pair_unsure(self, ask: Ask, model: LanguageModel) -> None:
         model.replies = [Reply(body=b'{"choices": ['), Reply(body=b"<html>busy</html>"), Reply(body=b"{}")]
-        asked = Asked(store, tmp_path, wanted)
+        asked = ask()
         assert asked.plan == asked.before
         assert "0 of 3 pairs answered; 3 stay unsure" in asked.said[1]
 
-    def test_a_late_answer_leaves_the_pair_unsure(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
-    ) -> None:
+    def test_a_late_answer_leaves_the_pair_unsure(self, ask: Ask, model: LanguageModel) -> None:
         model.replies = [Reply(after=60)]
-        asked = Asked(store, tmp_path, wanted, second_opinion_timeout=2)
+        asked = ask(second_opinion_timeout=2)
         assert asked.unsure == [("sea1", "sea2")]
         assert asked.said[1].startswith("second opinion: 2 of 3 pairs answered (2 duplicate)")
         assert asked.said[1].endswith("; 1 stays unsure: 1 late.")
 
     def test_too_many_requests_are_tried_again_when_the_server_says(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+        self, ask: Ask, model: LanguageModel
     ) -> None:
         model.replies = [
             Reply(status=429, headers={"Retry-After": "0.1"}),
             Reply(status=500),
             says("duplicate"),
         ]
-        asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
+        asked = ask(second_opinion_limit=1)
         assert len(model.asked) == 3
         assert len(asked.plan.merges) == 1
 
     def test_a_server_that_stays_broken_is_left_alone_after_three_pairs(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+        self, ask: Ask, model: LanguageModel, store: Store
     ) -> None:
         pairs = dict(TABLE)
         for tool in ("spade", "rake", "hoe"):
@@ -193,71 +199,53 @@ class TestOverHttp:
             ).rows
             pairs[texts] = (0.65, 0.0, 0.35)
         model.decide = lambda _a, _b: Reply(status=500)
-        asked = Asked(store, tmp_path, wanted, scorer=FakeScorer(pairs))
+        asked = ask(scorer=FakeScorer(pairs))
         assert asked.plan == asked.before
         assert asked.said[1] == (
             "second opinion: 0 of 6 pairs answered; 6 stay unsure: 3 answered 500, 3 not asked any more."
         )
 
-    def test_a_wrong_key_is_tried_once(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
-    ) -> None:
+    def test_a_wrong_key_is_tried_once(self, ask: Ask, model: LanguageModel) -> None:
         refusal = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}}).encode()
         model.decide = lambda _a, _b: Reply(status=401, body=refusal)
-        asked = Asked(store, tmp_path, wanted)
+        asked = ask()
         assert len(model.asked) == 1
         assert asked.said[1].endswith("3 stay unsure: 1 answered 401, 2 not asked any more.")
 
-    def test_nobody_listens(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
-    ) -> None:
+    def test_nobody_listens(self, ask: Ask, model: LanguageModel) -> None:
         model.close()
-        asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
+        asked = ask(second_opinion_limit=1)
         assert asked.plan == asked.before
         assert "0 of 1 pairs answered; 1 stays unsure" in asked.said[1]
 
-    def test_the_key_travels_and_is_never_told(  # noqa: PLR0917  (fixtures)
-        self,
-        store: Store,
-        model: LanguageModel,
-        tmp_path: Path,
-        wanted: bool | str,
-        caplog: pytest.LogCaptureFixture,
-        capfd: pytest.CaptureFixture[str],
-    ) -> None:
+    def test_the_key_travels_and_is_never_told(self, ask, model, tmp_path, caplog, capfd) -> None:
         caplog.set_level(logging.DEBUG, logger="mem0_dream")
         model.replies = [Reply(status=500), Reply("prose"), Reply(status=401)]
-        asked = Asked(store, tmp_path, wanted)
+        asked = ask()
         assert set(model.keys) == {f"Bearer {KEY}"}
         told = "".join([*asked.said, caplog.text, *capfd.readouterr()])
         assert KEY not in told
         assert not any(KEY.encode() in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
-    def test_a_guard_is_never_overruled(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
-    ) -> None:
+    def test_a_guard_is_never_overruled(self, ask: Ask, model: LanguageModel, store: Store) -> None:
         team = Store([memory("a", ANNA), memory("b", BEN)])
         team.llm = store.llm
-        asked = Asked(team, tmp_path, wanted, scorer=FakeScorer({(ANNA, BEN): (0.97, 0.0, 0.03)}))
+        asked = ask(team, scorer=FakeScorer({(ANNA, BEN): (0.97, 0.0, 0.03)}))
         assert len(model.asked) == 1
         assert asked.plan.actions == ()
         (doubt,) = asked.plan.unsure
         assert getattr(doubt, "verdicts")[0].evidence[-1] == Evidence("second-opinion", "duplicate")  # noqa: B009
 
-    def test_an_unattended_run_only_proposes(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
-    ) -> None:
-        asked = Asked(store, tmp_path, wanted, unattended=True)
+    def test_an_unattended_run_only_proposes(self, ask: Ask) -> None:
+        asked = ask(unattended=True)
         assert asked.plan.actions == ()
         assert len(asked.plan.unsure) == 3
-        trusting = Asked(store, tmp_path, wanted, unattended=True, second_opinion_auto=True)
+        trusting = ask(unattended=True, second_opinion_auto=True)
         assert len(trusting.plan.merges) == 3
 
-    def test_a_contradiction_is_never_settled_by_a_model(
-        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
-    ) -> None:
+    def test_a_contradiction_is_never_settled_by_a_model(self, ask: Ask, model: LanguageModel) -> None:
         model.decide = lambda _a, _b: says("contradiction")
-        asked = Asked(store, tmp_path, wanted, unattended=True, second_opinion_auto=True)
+        asked = ask(unattended=True, second_opinion_auto=True)
         assert len(asked.plan.conflicts) == 3
         assert all(conflict.choice is None for conflict in asked.plan.conflicts)
         assert [action for action in asked.plan.actions if action.removes] == []
@@ -269,23 +257,23 @@ class TestWhoIsAsked:
         asked = Asked(store, tmp_path, wanted=False)
         assert (asked.plan, asked.said, model.asked) == (asked.before, [], [])
 
-    def test_only_about_doubts(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
+    def test_only_about_doubts(self, over_http: Ask, model: LanguageModel) -> None:
         certain = FakeScorer({(DOG, DOG_NAME): (0.97, 0.0, 0.03), (OFFICE, HOME): CONTRADICTION})
-        asked = Asked(store, tmp_path, f"openai:m@{model.url}", scorer=certain)
+        asked = over_http(scorer=certain)
         assert (model.asked, asked.said) == ([], [])
 
-    def test_a_document_is_not_sent(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
+    def test_a_document_is_not_sent(self, over_http: Ask, model: LanguageModel) -> None:
         long = "word " * 2_000
         docs = Store([memory("a", f"{long}one"), memory("b", f"{long}two")])
         scorer = FakeScorer(default=lambda _a, _b: (0.7, 0.0, 0.3))
-        asked = Asked(docs, tmp_path, f"openai:m@{model.url}", scorer=scorer)
+        asked = over_http(docs, scorer=scorer)
         assert (model.asked, len(asked.plan.unsure)) == ([], len(asked.before.unsure))
 
     def test_an_incomplete_listing_is_not_sent(
-        self, store: Store, model: LanguageModel, tmp_path: Path
+        self, over_http: Ask, store: Store, model: LanguageModel
     ) -> None:
         store.gaps = ("20 of 45 listed",)
-        Asked(store, tmp_path, f"openai:m@{model.url}")
+        over_http()
         assert model.asked == []
 
     def test_the_library_asks_too(
@@ -364,11 +352,11 @@ def test_no_text_is_a_verdict_by_accident(text: str) -> None:
     assert verdict(text) in (None, *LABELS)
 
 
-def test_a_doubt_of_the_other_sort_is_turned(store: Store, model: LanguageModel, tmp_path: Path) -> None:
+def test_a_doubt_of_the_other_sort_is_turned(over_http: Ask, model: LanguageModel) -> None:
     labels = {HOME: "duplicate", DOG: "contradiction", SEA: "unsure"}
     model.decide = lambda a, b: says(labels.get(a) or labels[b])
     told = FakeScorer({**TABLE, (OFFICE, HOME): (0.2, 0.5, 0.3)})
-    plan = Asked(store, tmp_path, f"openai:m@{model.url}", scorer=told).plan
+    plan = over_http(scorer=told).plan
     kinds = {action.members[0].id: type(action) for action in plan.actions}
     assert kinds["dog1"] is Resolve
     assert kinds["work1"] is Merge
@@ -381,7 +369,7 @@ def test_a_client_of_the_user_names_its_own_model() -> None:
     assert KEY not in adviser.name
 
 
-def test_doubts_keep_their_order(store: Store, model: LanguageModel, tmp_path: Path) -> None:
+def test_doubts_keep_their_order(over_http: Ask, model: LanguageModel) -> None:
     model.decide = lambda _a, _b: says("unsure")
-    asked = Asked(store, tmp_path, f"openai:m@{model.url}")
+    asked = over_http()
     assert asked.plan == asked.before
