@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from llm_server import LanguageModel, Reply
 from mem0_dream.errors import ModelError, UsageError
 from mem0_dream.models.llm import PAIRS_PER_REQUEST, OpenAIJudge
 from mem0_dream.models.registry import load_scorer
@@ -19,34 +18,19 @@ TEA, GREEN = (
 )
 
 
-class Endpoint:
-    def __init__(self):
-        self.asked, self.keys, self.answers, self.failures = [], [], None, []
-        endpoint = self
+class Endpoint(LanguageModel):
+    """Judges every pair it is asked about, or says what `answers` holds."""
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                endpoint.keys.append(self.headers.get("Authorization"))
-                pairs = json.loads(body["messages"][1]["content"])["pairs"]
-                endpoint.asked.append(body | {"pairs": pairs})
-                status = endpoint.failures.pop(0) if endpoint.failures else 200
-                content = endpoint.answers(pairs)
-                answer = {"choices": [{"message": {"content": content}}]}
-                self.send_response(status)
-                self.end_headers()
-                self.wfile.write(json.dumps(answer).encode())
+    answers = None
 
-            def log_message(self, *arguments):
-                """Say nothing."""
+    @property
+    def pairs(self):
+        return [each["pairs"] for each in self.asked]
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
+    def _reply(self, request):
+        said = json.dumps({"verdicts": [verdict(pair["number"]) for pair in self.pairs[-1]]})
+        self.decide = lambda *_: Reply(said if self.answers is None else self.answers)
+        return super()._reply(request)
 
 
 def verdict(number, label="duplicate", confidence=0.9, *, forward=True, backward=False):
@@ -63,7 +47,6 @@ def verdict(number, label="duplicate", confidence=0.9, *, forward=True, backward
 def endpoint(monkeypatch):
     monkeypatch.setattr("time.sleep", lambda _seconds: None)
     running = Endpoint()
-    running.answers = lambda pairs: json.dumps({"verdicts": [verdict(p["number"]) for p in pairs]})
     yield running
     running.close()
 
@@ -83,7 +66,7 @@ def test_swapping_a_pair_swaps_only_the_entailment(endpoint):
 def test_many_pairs_travel_together(endpoint):
     judge = OpenAIJudge(f"m@{endpoint.url}")
     judge.score([TEA] * (PAIRS_PER_REQUEST + 1))
-    assert [len(body["pairs"]) for body in endpoint.asked] == [PAIRS_PER_REQUEST, 1]
+    assert [len(pairs) for pairs in endpoint.pairs] == [PAIRS_PER_REQUEST, 1]
     assert judge.score([]).probabilities.shape == (0, 3)
     assert len(endpoint.asked) == 2
 
@@ -102,20 +85,20 @@ def test_many_pairs_travel_together(endpoint):
     ],
 )
 def test_an_answer_that_does_not_fit_is_no_opinion(endpoint, content):
-    endpoint.answers = lambda _pairs: content
+    endpoint.answers = content
     scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
     assert scores.probabilities[0].tolist() == pytest.approx([1 / 3] * 3)
 
 
 def test_a_passing_fault_is_tried_again(endpoint):
-    endpoint.failures = [503, 429]
+    endpoint.replies = [Reply(status=503), Reply(status=429)]
     scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
     assert scores.probabilities[0][0] == pytest.approx(0.9)
     assert len(endpoint.asked) == 3
 
 
 def test_a_refusal_is_one_sentence(endpoint):
-    endpoint.failures = [401]
+    endpoint.replies = [Reply(status=401)]
     with pytest.raises(ModelError, match="answered 401"):
         OpenAIJudge(f"m@{endpoint.url}").score([TEA])
     assert len(endpoint.asked) == 1

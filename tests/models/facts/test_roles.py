@@ -16,42 +16,11 @@ from mem0_dream.models.scorer import PairInput, PairScores, Thresholds
 from mem0_dream.pipeline.judging.judge import decide, judge
 from mem0_dream.records import Candidate, Evidence, Label
 from mem0_dream.testing import FakeScorer
+from rows import rows_of
 
-EXCHANGED = [
-    ("Omar's sister is married to Leila's cousin", "Leila's sister is married to Omar's cousin"),
-    ("Anna works for Ben", "Ben works for Anna"),
-    ("Anna reports to Ben", "Ben reports to Anna"),
-    ("Anna waters Ben's plants", "Ben waters Anna's plants"),
-    ("Dairy yes, gluten no", "Dairy no, gluten yes"),
-    ("First hot, then cold", "First cold, then hot"),
-    ("Omar cooks the lunch, Lena the dinner", "Omar cooks the dinner, Lena the lunch"),
-    ("Lunch is cooked by Omar, dinner by Lena", "Lunch is cooked by Lena, dinner by Omar"),
-    ("Moved from Oslo to Bergen", "Moved from Bergen to Oslo"),
-]
-DOUBTFUL = [
-    ("Anna Lind films Ben Roth's cats", "Anna Lind's cats are filmed by Ben Roth"),
-    ("Lind Ltd bought Roth Ltd in 2024", "Lind Ltd was bought by Roth Ltd in 2024"),
-    ("The museum sends us posters", "We send the museum posters"),
-    (
-        "Squash when merging releases, not when merging features",
-        "Squash not when merging releases, when merging features",
-    ),
-]
-SAME = [
-    ("Anna Lind films Ben Roth's cats", "Ben Roth's cats are filmed by Anna Lind"),
-    ("Dairy yes, gluten no", "Gluten no, dairy yes"),
-    ("Omar cooks the lunch, Lena the dinner", "Lena cooks the dinner, Omar the lunch"),
-    ("On Thursday evenings he plays chess", "Plays chess on Thursday evenings"),
-    ("Speaks Dutch, Shona and English", "Speaks English, Shona and Dutch"),
-    ("Wash first, then dry", "First wash, then dry"),
-    ("Writes his thesis in LaTeX", "His thesis is written in LaTeX"),
-]
-MUTUAL = [
-    ("Omar is married to Leila", "Leila is married to Omar"),
-    ("Anna works with Ben", "Ben works with Anna"),
-    ("Anna and Ben are best friends", "Ben and Anna are best friends"),
-    ("The bakery is next door to the school", "The school is next door to the bakery"),
-]
+EXCHANGED, DOUBTFUL, SAME, MUTUAL = (
+    rows_of("pairs.tsv", key, cells=2) for key in ("exchanged", "doubtful", "same", "mutual")
+)
 
 
 @pytest.mark.parametrize(("a", "b"), EXCHANGED)

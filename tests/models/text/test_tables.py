@@ -36,6 +36,8 @@ def test_every_list_is_read(name: str, key: str) -> None:
     sources = [path.read_text(encoding="utf-8") for path in (PACKAGE / "models").rglob("*.py")]
     sources += [path.read_text(encoding="utf-8") for path in (PACKAGE / "pipeline").rglob("*.py")]
     sources = [source.replace("'", '"') for source in sources]
-    placed = any(sign in path.read_text(encoding="utf-8") for path in TABLES for sign in (f"<{key}>", f"(?&{key})"))
+    placed = any(
+        sign in path.read_text(encoding="utf-8") for path in TABLES for sign in (f"<{key}>", f"(?&{key})")
+    )
     asked = name == "patterns" and any("pattern(" in source and f'"{key}"' in source for source in sources)
     assert placed or asked or any(f'"{name}"' in source and f'"{key}"' in source for source in sources)
