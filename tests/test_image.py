@@ -60,9 +60,7 @@ def test_its_extras_are_the_packages_own() -> None:
 def test_the_context_leaves_out_what_the_image_does_not_need() -> None:
     left_out = (ROOT / ".dockerignore").read_text().split()
     assert {".git", ".venv", "node_modules", "tests"} <= set(left_out)
-    assert not {"models", "pipeline", "indexes", "constraints.txt", "pyproject.toml", "README.md"} & set(
-        left_out
-    )
+    assert not {"models", "pipeline", "constraints.txt", "pyproject.toml", "README.md"} & set(left_out)
 
 
 def test_the_example_of_compose_is_a_night_that_parses() -> None:

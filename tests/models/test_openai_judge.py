@@ -18,7 +18,7 @@ TEA, GREEN = (
 )
 
 
-class Endpoint(LanguageModel):
+class Endpoint(LanguageModel):  # type: ignore[misc]
     """Judges every pair it is asked about, or says what `answers` holds."""
 
     answers = None
