@@ -6,6 +6,7 @@ import sys
 
 import click
 from mem0_dream.errors import DreamError
+from mem0_dream.pipeline.cli.main import WHOLE
 from mem0_dream.pipeline.cli.main import main as command_line
 
 PROGRAM = "mem0-dream"
@@ -13,7 +14,7 @@ WIDTH = 100
 INTRODUCTION = f"""\
 # Command line
 
-Generated from `{PROGRAM} --help` by `make docs`; do not edit.
+Generated from `{PROGRAM} --help-all` and the help of each command by `make docs`; do not edit.
 
 Options may stand before or after a command's name: `{PROGRAM} --config c.yaml status` equals
 `{PROGRAM} status --config c.yaml`. The report goes to the output, everything else to the error stream.
@@ -51,6 +52,7 @@ def reference() -> str:
         with click.Context(
             command, info_name=title, max_content_width=WIDTH, terminal_width=WIDTH
         ) as context:
+            context.meta[WHOLE] = True
             parts.append(f"## {title}\n\n```text\n{command.get_help(context)}\n```\n")
     return "\n".join(parts)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...errors import IncompleteListingError, UsageError
+from ...errors import UsageError
 from .asking import confirmed
-from .opening import again, open_session
+from .opening import again, open_session, refuse_gaps
 from .options import TROUBLE, Options, command
 from .terminal import answer, tell
 
@@ -42,8 +42,7 @@ def doctor(options: Options, *, yes: bool) -> None:
             return
         if options.dry_run or options.as_json:
             raise click.exceptions.Exit(TROUBLE)
-        if state.gaps:
-            raise IncompleteListingError(f"Read-only: {'; '.join(state.gaps)}. Nothing can be repaired.")
+        refuse_gaps(state.gaps, "Nothing can be repaired.")
         if not yes and not confirmed(_proposal(state)):
             click.echo("Cancelled. No changes made.")
             return
@@ -61,17 +60,14 @@ def _lines(state: Condition) -> list[str]:
     if state.entities is None:
         lines = [f"Memories: {state.memories}. Entities: none are linked in this store; nothing to repair."]
     else:
-        gone = sum(1 for _ in state.dead)
         lines = [
             f"Memories: {state.memories}. Entities: {state.entities}, naming memories {state.links} times.",
-            f"Links to memories that are gone: {state.orphans}, in {gone} entities.",
+            f"Links to memories that are gone: {state.orphans}, in {len(state.dead)} entities.",
             f"Merged memories that no entity names: {len(state.bare)}.",
         ]
     if state.unread:
-        lines.append(
-            "Merged memories that could not be looked at, since mem0 finds entities with spaCy: "
-            f"{state.unread}."
-        )
+        told = "Merged memories that could not be looked at, since mem0 finds entities with spaCy"
+        lines.append(f"{told}: {state.unread}.")
     return [*lines, *(f"Read-only: {gap}" for gap in state.gaps)]
 
 

@@ -95,18 +95,31 @@ _PASSES = {
 }
 
 
+FIRST = (
+    "config", "user_id", "agent_id", "run_id", "app_id", "all_scopes", "dry_run", "auto", "review", "retire",
+    "if_due", "explain", "more", "as_json",
+)  # fmt: skip
+"""The options that the first help shows, on one screen with the commands; `--help-all` shows every one."""
+WHOLE = "mem0_dream.whole"
+"""Noted in a context whose help shows every option."""
+
+
 class GroupedCommand(click.Command):
     """A command that shows its options in the groups of the table."""
+
+    first: tuple[str, ...] = ()  # those that are shown until all are asked for; empty for all of them
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options; neighbours with the same words share a line."""
         rows: dict[str, list[tuple[str, str]]] = {title: [] for title in (*GROUPS, "Options")}
+        few = self.first and WHOLE not in ctx.meta
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is None or not record[1]:
+            always = {"--help", "--help-all", "--version"} & set(param.opts)
+            if record is None or not record[1] or (few and param.name not in self.first and not always):
                 continue
-            title = ROWS[str(param.name)].group if param.name in ROWS else "Options"
-            if {"--color", "--help", "--version"} & set(param.opts):
+            title = ROWS[str(param.name)].group if param.name in ROWS and not few else "Options"
+            if not few and (always or param.name == "color"):
                 title = GROUPS[-1]
             before = rows[title][-1:]
             if before and before[0][1] == record[1]:
@@ -116,11 +129,13 @@ class GroupedCommand(click.Command):
         for title in ("Options", *GROUPS):
             if rows[title]:
                 with formatter.section(title):
-                    formatter.write_dl(rows[title])
+                    formatter.write_dl(rows[title], col_max=20 if few else 30)
 
 
 class DreamGroup(GroupedCommand, click.Group):
     """Turns our errors into one sentence and an exit code."""
+
+    first = FIRST
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, each group with a sentence, then the options."""
@@ -146,6 +161,13 @@ class DreamGroup(GroupedCommand, click.Group):
             ctx.exit(_INTERRUPTED)
 
 
+def _help_all(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value and not ctx.resilient_parsing:
+        ctx.meta[WHOLE] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
 @click.group(
     cls=DreamGroup,
     invoke_without_command=True,
@@ -154,6 +176,10 @@ class DreamGroup(GroupedCommand, click.Group):
     subcommand_metavar="[COMMAND]",
 )
 @click.version_option(package_name="mem0-dream")
+@click.option(
+    "--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_help_all,
+    help="Show every option, in groups, and exit.",
+)  # fmt: skip
 @click.pass_context
 def main(ctx: click.Context, /, **given: Any) -> None:
     """Consolidate the long-term memory of an agent, here in mem0: merge duplicates, show what

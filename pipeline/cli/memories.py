@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...errors import IncompleteListingError, UsageError
+from ...errors import UsageError
 from .asking import confirmed
-from .opening import again, full_commands, known_scopes, open_session, tell_fidelity
+from .opening import again, full_commands, known_scopes, open_session, refuse_gaps, tell_fidelity
 from .options import TROUBLE, Moment, Options, command
 from .terminal import answer, echo, tell
 
@@ -178,19 +178,16 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
     asked = load_learning(learning) if learning is not None else None
     if asked is not None and texts:
         raise UsageError("--learning and texts exclude each other; give one of them.")
-    if asked is None and not texts:
-        texts = tuple(filter(None, (line.strip() for line in _input_lines())))
-    if asked is None and not any(text.strip() for text in texts):
-        raise UsageError("There is no text to check; give one, or one on each line of the input.")
+    if asked is None:
+        texts = texts or tuple(filter(None, (line.strip() for line in _input_lines())))
+        if not any(text.strip() for text in texts):
+            raise UsageError("There is no text to check; give one, or one on each line of the input.")
     with open_session(options) as session:
         known = session.known(options.scopes(), now=options.moment)
         inventory = session.inventory
         assert inventory is not None  # noqa: S101  (`known` has read it)
-        known_there = known_scopes(session, options, held=inventory.memories)
-        for note in (
-            *(f"{gap}; what is known may be more than this." for gap in inventory.gaps),
-            *known_there,
-        ):
+        notes = [f"{gap}; what is known may be more than this." for gap in inventory.gaps]
+        for note in (*notes, *known_scopes(session, options, held=inventory.memories)):
             tell(f"note: {note}")
         if asked is not None:
             scored = session.kind.relevance(
@@ -204,10 +201,8 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
             for number, text in enumerate(texts):
                 found.append(known.check(text))
                 if not options.as_json:
-                    echo(
-                        [""] * bool(number)
-                        + check_lines(found[-1], session.store.kind, show, named=len(texts) > 1)
-                    )
+                    lines = check_lines(found[-1], session.store.kind, show, named=len(texts) > 1)
+                    echo([""] * bool(number) + lines)
             if options.as_json:
                 answer({"texts": [check_json(each, show) for each in found]}, as_json=True)
             worth = any(each.finding is not Finding.SAME for each in found)
@@ -250,29 +245,24 @@ def forget(options: Options, query: str, *, limit: int) -> None:
         for number, (memory, label, text) in enumerate(matches, 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""
             click.echo(visible(f"{number:>3}. {label} {one_line(text)}{pinned}"))
-        if inventory.gaps:
-            raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
+        refuse_gaps(inventory.gaps, "Nothing can be forgotten.")
         picked = [matches[i] for i in _pick(len(matches)) if not matches[i][0].pinned]
         chosen = [memory for memory, _, _ in picked]
         tell_fidelity(session, inventory.fidelity, begun=bool(chosen))
         if not chosen or not _is_meant([label for _, label, _ in picked]):
             click.echo(report.CANCELLED)
             return
-        plan = forget_plan(
-            chosen, inventory, kind=session.store.kind, now=options.moment, settings=session.settings
-        )
-        plan = session.completed(plan)
+        kind, now, settings = session.store.kind, options.moment, session.settings
+        plan = session.completed(forget_plan(chosen, inventory, kind=kind, now=now, settings=settings))
         result = session.apply(plan, now=options.clock, retire=options.retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 
 
 def found(session: Session, memories: Iterable[Memory], text: str) -> Memory:
     """The one memory with this id, name or beginning of an id."""
-    wanted = text.strip("[]").removeprefix(f"{session.store.kind}:")
-    listed = list(memories)
-    matching = [memory for memory in listed if memory.id == wanted] or [
-        memory for memory in listed if memory.id.startswith(wanted)
-    ]
+    wanted, listed = text.strip("[]").removeprefix(f"{session.store.kind}:"), list(memories)
+    exact = [memory for memory in listed if memory.id == wanted]
+    matching = exact or [memory for memory in listed if memory.id.startswith(wanted)]
     if len(matching) != 1:
         raise UsageError(
             f"{len(matching)} memories have an id that begins with {wanted!r}; give one that is unique."

@@ -19,9 +19,9 @@ from xml.sax.saxutils import escape
 
 import click
 
-from ...errors import ConfigError, DreamError, JournalError, UsageError
+from ...errors import DreamError, JournalError, UsageError
 from .opening import again, arguments, require_place
-from .options import GRAPH, MEM0, PLATFORM, SERVER, TROUBLE, Options, command
+from .options import MEM0, PLATFORM, SERVER, TROUBLE, Options, command
 from .terminal import answer, tell
 
 if TYPE_CHECKING:
@@ -233,7 +233,8 @@ def schedule(options: Options, printed: str, time_zone: str, further: tuple[str,
       mem0-dream schedule --print cron --time-zone Europe/Berlin --file memory.jsonl
       mem0-dream schedule --print k8s --config mem0.yaml --all -- --retire --metrics /state/night.prom
     """
-    _require_place(options)
+    require_place(options)
+    options.scopes()
     # A scheduler has no search path of ours.
     program = shutil.which(sys.argv[0]) or shutil.which("mem0-dream") or "mem0-dream"
     words = [*arguments(options, judged=True), *further, "--if-due", "--auto"]
@@ -243,14 +244,6 @@ def schedule(options: Options, printed: str, time_zone: str, further: tuple[str,
     command.make_context("mem0-dream", words[command is not group :])  # click takes its list apart
     secret = _SECRETS.get(options.kind, "")
     click.echo(schedule_text(printed, [program, *words], zone=time_zone, secret=secret), nl=False)
-
-
-def _require_place(options: Options) -> None:
-    if not options.names_store or options.kind == GRAPH:
-        require_place(options)
-    if options.kind == MEM0 and options.config is None:
-        raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
-    options.scopes()
 
 
 COMMANDS = (schedule,)

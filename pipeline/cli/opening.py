@@ -6,14 +6,14 @@ import contextlib
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...errors import ConfigError, UsageError
+from ...errors import ConfigError, IncompleteListingError, UsageError
 from ..stores.base import LINKS
 from .options import GRAPH, JSONL, MARKDOWN, MEM0, PLATFORM, ROWS, SERVER, Options
 from .terminal import Bars, tell
@@ -21,13 +21,12 @@ from .terminal import Bars, tell
 if TYPE_CHECKING:
     from ..engine import Session
     from ..kinds.base import Kind
-    from ..kinds.markdown import MarkdownKind
     from ..planning.stages import Observer
     from ..stores.base import Store
-    from ..stores.markdown.store import MarkdownStore
     from ..writing.journal import Journal, Recorded, Run
 
     Told = tuple[Run, tuple[Recorded, ...]]
+    Opened = tuple[Kind, Mapping[str, Any]]  # a store as its kind, and the settings it came with
 
 _OPENED = "mem0_dream.opened"
 KNOWN_SHOWN = 8
@@ -42,11 +41,18 @@ _VARIABLES = {
 @contextlib.contextmanager
 def open_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
     """Open the configured store with its settings, and close it again; without an observer bars are drawn."""
-    openers = {MEM0: _open_mem0, PLATFORM: _open_remote, SERVER: _open_remote, MARKDOWN: _open_markdown}
-    openers |= {GRAPH: _open_graph, JSONL: _open_export}
+    openers = {
+        MEM0: _mem0,
+        PLATFORM: _remote,
+        SERVER: _remote,
+        MARKDOWN: _markdown,
+        GRAPH: _graph,
+        JSONL: _export,
+    }
     watching = observer or Bars()
     with watching.stage("opening", None):  # a sign of life: mem0 alone takes seconds to import
-        opened = openers[options.kind](options, watching)
+        kind, section = openers[options.kind](options)
+        opened = _session(kind, section, options, watching)
     with opened as session:
         store = session.store.fingerprint
         ctx = click.get_current_context(silent=True)
@@ -87,16 +93,15 @@ def require_store(options: Options) -> None:
     """Refuse options that name no store, before anything is opened."""
     options.scopes()
     refuse_second_opinion(options)
-    if options.kind == GRAPH:
-        require_place(options)
-    elif options.kind == MARKDOWN:
+    require_place(options)
+    if options.kind == MARKDOWN:
         from ..stores.markdown.directories import discover
 
         discover(options.root or Path(), options.memory_dirs or ())
     elif options.kind == MEM0:
         from ..stores.mem0.config import load_config
 
-        load_config(_configuration(options))
+        load_config(Path(str(options.config)))
     # Key and address of a service come from the environment, and are looked at where it is opened.
 
 
@@ -106,6 +111,12 @@ def refuse_second_opinion(options: Options) -> None:
         raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
 
 
+def refuse_gaps(gaps: Sequence[str], told: str) -> None:
+    """Refuse to change a store that was not read whole; `told` says what cannot be done."""
+    if gaps:
+        raise IncompleteListingError(f"Read-only: {'; '.join(gaps)}. {told}")
+
+
 def tell_fidelity(session: Session, notes: Iterable[str], *, begun: bool = True) -> None:
     """Say what an undo could not bring back, where ids do not come back; nothing if nothing is to be done."""
     if begun and session.store.kind in (PLATFORM, SERVER):
@@ -113,7 +124,23 @@ def tell_fidelity(session: Session, notes: Iterable[str], *, begun: bool = True)
             tell(f"note: {note}")
 
 
-def _open_graph(options: Options, observer: Observer) -> Session:
+def require_place(options: Options) -> None:
+    """Refuse options that name no graph or two, or no configuration of mem0."""
+    if options.kind == GRAPH and (options.graph_file is None) == (options.mcp is None):
+        raise ConfigError(
+            "Name one graph: its file with --file memory.jsonl, or its server with --mcp COMMAND."
+        )
+    if options.kind == MEM0 and options.config is None:
+        if os.environ.get("MEM0_API_KEY"):
+            raise ConfigError(
+                "No configuration. MEM0_API_KEY is set: for memories on mem0's hosted platform say "
+                "`mem0-dream platform`; for the open-source Memory give its configuration with --config "
+                "mem0.yaml."
+            )
+        raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
+
+
+def _graph(options: Options) -> Opened:
     from ...settings import checked
     from ..kinds.graph import GraphKind
     from ..rules.graph.use import GraphSettings
@@ -133,31 +160,14 @@ def _open_graph(options: Options, observer: Observer) -> Session:
         repair_relations=options.repair_relations,
         wanted=options.wanted(),
     )
-    return session_over(kind, section, options, observer)
+    return kind, section
 
 
-def require_place(options: Options) -> None:
-    """Refuse options that name no graph, or two."""
-    if (options.graph_file is None) == (options.mcp is None):
-        raise ConfigError(
-            "Name one graph: its file with --file memory.jsonl, or its server with --mcp COMMAND."
-        )
-
-
-def _open_markdown(options: Options, observer: Observer) -> Session:
+def _markdown(options: Options) -> Opened:
+    from ..kinds.markdown import MarkdownKind
     from ..stores.files.database import state_directory
     from ..stores.markdown.directories import discover
     from ..stores.markdown.store import MarkdownStore
-
-    root = options.root or Path()
-    state = state_directory(options.state_dir)
-    store = MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state)
-    section = {name: value for name, value in options.section().items() if name != GRAPH}
-    return session_over(_markdown_kind(store, options), section, options, observer)
-
-
-def _markdown_kind(store: MarkdownStore, options: Options) -> MarkdownKind:
-    from ..kinds.markdown import MarkdownKind
 
     if options.supersede and not (options.scorer or "").startswith("keywords"):
         raise UsageError(
@@ -167,36 +177,37 @@ def _markdown_kind(store: MarkdownStore, options: Options) -> MarkdownKind:
         raise UsageError("--across only reports; leave --auto out.")
     if options.transcripts is not None and not options.transcripts.is_dir():
         raise UsageError(f"The transcripts {options.transcripts} are no directory.")
-    return MarkdownKind(
-        store,
+    root, state = options.root or Path(), state_directory(options.state_dir)
+    kind = MarkdownKind(
+        MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state),
         only=options.wanted(),
         supersede=options.supersede,
         transcripts=options.transcripts,
         dates=True if options.dates else None,
     )
+    return kind, {name: value for name, value in options.section().items() if name != GRAPH}
 
 
-def _open_mem0(options: Options, observer: Observer) -> Session:
-    path = _configuration(options)
+def _mem0(options: Options) -> Opened:
+    require_place(options)
     from ..stores import open_store
     from ..stores.mem0.config import load_config
 
     os.environ.setdefault("TQDM_DISABLE", "1")  # the models mem0 loads would draw bars of their own
-    config = load_config(path)
-    store = open_store(config, wait_s=options.wait or 0.0)
-    return _mem0_session(store, config.settings, options, observer)
+    config = load_config(Path(str(options.config)))
+    return _of_records(open_store(config, wait_s=options.wait or 0.0), options), config.settings
 
 
-def _open_export(options: Options, observer: Observer) -> Session:
+def _export(options: Options) -> Opened:
     from ..stores.jsonl import JsonlStore
 
     if options.export is None:
         raise ConfigError("Name the export: mem0-dream jsonl memories.jsonl, or --export.")
     store = JsonlStore(options.export, mapping=options.mapping, decisions=options.decisions)
-    return _mem0_session(store, options.section(), options, observer)
+    return _of_records(store, options), options.section()
 
 
-def _open_remote(options: Options, observer: Observer) -> Session:
+def _remote(options: Options) -> Opened:
     from ...settings import checked
     from ..stores.remote.calling import Patience
 
@@ -204,52 +215,36 @@ def _open_remote(options: Options, observer: Observer) -> Session:
     patience = checked(Patience, section.pop("remote", {}), "mem0_dream.remote")
     for name, variable in _VARIABLES[options.kind].items():  # noted, so that a printed command gets there
         setattr(options, name, getattr(options, name) or os.environ.get(variable) or None)
-    store: Store
     if options.kind == PLATFORM:
         from ..stores.remote.platform import open_platform
 
         store = open_platform(host=options.host, org=options.org, project=options.project, patience=patience)
-    else:
-        from ..stores.remote.server import open_server
+        return _of_records(store, options), section
+    from ..stores.remote.server import open_server
 
-        if not options.url:
-            raise ConfigError("Name the server: mem0-dream server http://localhost:8888, or --url.")
-        store = open_server(options.url, patience=patience)
-    return _mem0_session(store, section, options, observer)
+    if not options.url:
+        raise ConfigError("Name the server: mem0-dream server http://localhost:8888, or --url.")
+    return _of_records(open_server(options.url, patience=patience), options), section
 
 
-def session_over(kind: Kind, section: Mapping[str, Any], options: Options, observer: Observer) -> Session:
+def _of_records(store: Store, options: Options) -> Kind:
+    from ..kinds.mem0 import Mem0Kind
+
+    return Mem0Kind(store, wanted=options.wanted())
+
+
+def _session(kind: Kind, section: Mapping[str, Any], options: Options, observer: Observer) -> Session:
     """A session on the store of a kind; if it cannot begin, the store is closed."""
     from ..engine import Session
 
     try:
+        settings = options.settings(section)
         return Session(
-            kind.store,
-            settings=options.settings(section),
-            state_dir=options.state_dir,
-            observer=observer,
-            kind=kind,
+            kind.store, settings=settings, state_dir=options.state_dir, observer=observer, kind=kind
         )
     except BaseException:
         kind.store.close()
         raise
-
-
-def _mem0_session(store: Store, section: Mapping[str, Any], options: Options, observer: Observer) -> Session:
-    from ..kinds.mem0 import Mem0Kind
-
-    return session_over(Mem0Kind(store, wanted=options.wanted()), section, options, observer)
-
-
-def _configuration(options: Options) -> Path:
-    if options.config is not None:
-        return options.config
-    if os.environ.get("MEM0_API_KEY"):
-        raise ConfigError(
-            "No configuration. MEM0_API_KEY is set: for memories on mem0's hosted platform say `mem0-dream "
-            "platform`; for the open-source Memory give its configuration with --config mem0.yaml."
-        )
-    raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
 
 
 _COMMAND = re.compile(r"`mem0-dream ((?:resume|undo)\b[^`]*)`")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...errors import BudgetExceededError, IncompleteListingError, UsageError
+from ...errors import BudgetExceededError, UsageError
 from . import graph
-from .asking import Questions, agreed, looked, may_ask, told_added, warned
+from .asking import Questions, agreed, confirmed, looked, may_ask, told_added, warned
 from .markdown import announced
 from .night import due_reason, night, note_pass, tell_due, tell_night
 from .opening import (
@@ -24,12 +24,13 @@ from .opening import (
     journal_of,
     known_scopes,
     open_session,
+    refuse_gaps,
     refuse_second_opinion,
     store_of,
     tell_fidelity,
 )
 from .options import GRAPH, MARKDOWN, Options, command, running
-from .terminal import echo, tell
+from .terminal import answer, echo, tell
 
 if TYPE_CHECKING:
     from ..engine import Session
@@ -47,8 +48,6 @@ DUE: Mapping[str, Callable[[Session, Options], tuple[bool, str]]] = {GRAPH: grap
 """Who decides whether a pass is due, for kinds with notes of their own."""
 LOCKED: Mapping[str, Check] = {GRAPH: graph.repaired}
 """What is done first, under the store's lock; a no ends the pass."""
-EACH = "each"
-"""The answer to Apply? that asks about every change, one by one."""
 _BEGAN = datetime.now(UTC)
 
 
@@ -122,7 +121,7 @@ def _show(session: Session, options: Options) -> None:
     proposal = looked(session, options, unattended=options.auto)
     shown = _reporter(session, proposal, options)
     if options.as_json:
-        _print_json(shown, None)
+        answer(shown.to_json(None), as_json=True, sort_keys=True)
         return
     echo([*shown.dry_run(), *known_scopes(session, options, held=proposal.plan.totals)])
     over = session.overdraft(proposal.plan) if options.auto else None
@@ -148,7 +147,7 @@ def _carried_out(session: Session, proposal: Proposal, options: Options, began: 
     if session.store.kind not in DUE:
         note_pass(session, options, result.run)
     if options.as_json:
-        _print_json(shown, result)
+        answer(shown.to_json(result), as_json=True, sort_keys=True)
     else:
         took = timedelta(seconds=time.monotonic() - began)
         echo(shown.done(result, auto=options.auto, took=took))
@@ -191,7 +190,7 @@ def _resume_interrupted(session: Session, options: Options) -> None:
 def _unattended(session: Session, proposal: Proposal, options: Options) -> tuple[Report, RunResult, Plan]:
     from ..review import unattended
 
-    _refuse_gaps(proposal.plan, "Nothing was changed.")
+    refuse_gaps(proposal.plan.gaps, "Nothing was changed.")
     for note in proposal.plan.notes:
         tell(note)
     plan = unattended(session, proposal.plan)
@@ -214,7 +213,7 @@ def _attended(
     echo([*shown.opening(asks=asks), *known_scopes(session, options, held=proposal.plan.totals)])
     if shown.idle and not asks:
         return None
-    _refuse_gaps(proposal.plan, "Nothing can be applied.")
+    refuse_gaps(proposal.plan.gaps, "Nothing can be applied.")
     for note in proposal.plan.fidelity:
         click.echo(f"Note: {note}")
     review = Review(session.directory, proposal.plan, unites=session.kind.scoped)
@@ -244,30 +243,20 @@ def _agreement(
         if not final.confirms:
             return final, plan
         echo(final.changed(before))
-        answer = agreed(final.proposal(), {"e": EACH, "each": EACH}, default=not warned(session, plan))
-        if not answer:
+        each = {"e": "each", "each": "each"}  # asks about every change, one by one
+        said = agreed(final.proposal(), each, default=not warned(session, plan))
+        if not said:
             click.echo(report.CANCELLED)
             return None
-        if answer != EACH:
+        if said != "each":
             return final, plan
         Questions(review, final, now=options.clock).each(plan)
-
-
-def _refuse_gaps(plan: Plan, told: str) -> None:
-    if plan.gaps:
-        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. {told}")
 
 
 def _reporter(session: Session, proposal: Proposal, options: Options) -> Report:
     shown = session.reporter(proposal, explain=options.explain)
     shown.most = None if options.more else shown.most
     return shown
-
-
-def _print_json(shown: Report, result: RunResult | None) -> None:
-    from ..planning.plan_file import json_text
-
-    click.echo(json_text(shown.to_json(result)))
 
 
 @command("store", "scope", "plan", name="plan")
@@ -279,7 +268,6 @@ def plan_command(options: Options, output: str) -> None:
       mem0-dream plan --config mem0.yaml --user-id alice -o plan.jsonl
     """
     from ..planning.plan_file import dump_plan
-    from .asking import looked
 
     with open_session(options) as session:
         plan = looked(session, options).plan
@@ -342,13 +330,10 @@ def _read(file: str) -> str:
 
 
 def _is_meant(session: Session, plan: Plan, lines: list[str], proposal: str, file: str) -> bool:
-    from .asking import confirmed, warned
-
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")
     echo(lines)
-    if plan.gaps:
-        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
+    refuse_gaps(plan.gaps, "Nothing can be applied.")
     return confirmed(proposal, default=not warned(session, plan))
 
 
@@ -360,9 +345,9 @@ def review_of_file(session: Session, text: str, *, now: datetime) -> Review:
     from ..planning.plan_file import parse_plan
     from ..review import Review
 
-    lines: list[str] = []
+    lines = text.split("\n")
     given: dict[str, tuple[str, str | None]] = {}
-    for line in text.split("\n"):
+    for number, line in enumerate(lines):
         record: Any = None
         if '"answer"' in line:
             with contextlib.suppress(ValueError):
@@ -371,9 +356,7 @@ def review_of_file(session: Session, text: str, *, now: datetime) -> Review:
             say, edited = record.pop("answer"), record.pop("edited", None)
             if say:
                 given[str(record.get("id"))] = (str(say), edited if isinstance(edited, str) else None)
-            lines.append(json.dumps(record, ensure_ascii=False))
-        else:
-            lines.append(line)
+            lines[number] = json.dumps(record, ensure_ascii=False)
     plan = parse_plan("\n".join(lines))
     for conflict in plan.conflicts:
         if conflict.choice is not None:
@@ -391,10 +374,10 @@ def careless(plan: Plan) -> list[tuple[str, str]]:
     told = []
     for merge in plan.merges:
         sources = merge.said or tuple(member.text for member in merge.members)
-        if merge.text not in sources:
-            details, words = lost_by(sources, merge.text)
-            told += [(merge.id, ", ".join([*(detail for _, detail in details), *words]))]
-    return [(name, lost) for name, lost in told if lost]
+        details, words = lost_by(sources, merge.text) if merge.text not in sources else ([], [])
+        if details or words:
+            told.append((merge.id, ", ".join([*(detail for _, detail in details), *words])))
+    return told
 
 
 COMMANDS = (plan_command, apply_command)

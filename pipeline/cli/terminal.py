@@ -87,12 +87,12 @@ def echo(lines: Iterable[str]) -> None:
             console.print(row, soft_wrap=True)
 
 
-def answer(data: object, lines: Iterable[str] = (), *, as_json: bool) -> None:
+def answer(data: object, lines: Iterable[str] = (), *, as_json: bool, sort_keys: bool = False) -> None:
     """Print what a command found: for a program, or for a person."""
     if as_json:
         from ..planning.plan_file import json_text
 
-        click.echo(json_text(data, sort_keys=False))
+        click.echo(json_text(data, sort_keys=sort_keys))
     else:
         echo(lines)
 

@@ -25,9 +25,10 @@ def test_an_entry_for_mem0_names_configuration_and_scopes(tmp_path: Path) -> Non
     main.make_context("mem0-dream", words)
 
 
-def test_an_entry_for_mem0_without_scopes_is_refused(tmp_path: Path) -> None:
+def test_an_entry_for_mem0_without_scopes_or_configuration_is_refused(tmp_path: Path) -> None:
     done = printed("--print", "cron", "--config", str(tmp_path / "m.yaml"), code=2)
     assert "Say whose memories" in done.stderr
+    assert "No configuration" in printed("--print", "cron", "--all", code=2).stderr
 
 
 def test_an_entry_for_files_names_them(tmp_path: Path) -> None:
