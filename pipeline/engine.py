@@ -305,10 +305,10 @@ class Session:
         """What a person should be warned about before agreeing to a plan."""
         return next(iter(overdrafts(plan, self.settings)), None)
 
-    def reporter(self, proposed: Plan | Proposal, *, explain: bool = False, texts: bool = True) -> Report:
+    def reporter(self, proposed: Plan | Proposal, *, explain: bool = False) -> Report:
         """What shows a plan to a person, with all that its kind of store does besides."""
         proposal = Proposal(proposed, proposed) if isinstance(proposed, Plan) else proposed
-        return self.kind.report(proposal, self.journal, explain=explain, texts=texts)
+        return self.kind.report(proposal, self.journal, explain=explain)
 
     def undo(
         self,

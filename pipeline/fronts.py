@@ -146,5 +146,5 @@ def run_points(journal: Journal, fingerprint: str) -> list[RunPoint]:
 
 def report_lines(session: Session, plan: Plan, *, explain: bool = False) -> list[str]:
     """The plan as the terminal prints it, every change with its text; explained, with every text in full."""
-    shown = session.reporter(plan, explain=explain or session.kind.explained, texts=True)
+    shown = session.reporter(plan, explain=explain or session.kind.explained)
     return list(map(bracketed, shown.lines()))

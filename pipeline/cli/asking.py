@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ...errors import UsageError
-from ..actions import in_order
+from ..actions import Merge, Prune, Resolve, in_order
 from ..answers import Say, content_key
 from .terminal import echo, tell
 
@@ -33,6 +33,8 @@ SAID_OF_CONFLICTS = {
     "still": Say.STILL, "s": Say.SKIP, "skip": Say.SKIP,
 }  # fmt: skip
 _YES_OR_NO: dict[str, bool | str] = {"y": True, "yes": True, "n": False, "no": False}
+_GO_ON = {**_YES_OR_NO, "": False, "q": False}
+_Y_OR_N = "Please answer y or n."
 
 
 def looked(session: Session, options: Options, *, unattended: bool = False) -> Proposal:
@@ -64,15 +66,6 @@ def ask(question: str, choices: str, meanings: Mapping[str, Meaning], told: str)
     raise UsageError(f"{TRIES} answers were none of {choices}, so nothing was changed.")
 
 
-def ask_choice(question: str, given: Say | None = None) -> Say:
-    """Ask which side of a conflict stays; an empty answer leaves it as it was answered before, or open."""
-    if given is not None:
-        click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
-    meanings = {**SAID_OF_CONFLICTS, "": given or Say.SKIP}
-    told = "Please answer A, B, both, same, still (both hold as of today) or skip."
-    return ask(question, "[A/B/still/skip]", meanings, told)
-
-
 def confirmed(proposal: str, *, default: bool = True) -> bool:
     """Ask whether to apply; an empty answer means the default."""
     return agreed(proposal, _YES_OR_NO, default=default) is True
@@ -81,7 +74,7 @@ def confirmed(proposal: str, *, default: bool = True) -> bool:
 def agreed(proposal: str, more: Mapping[str, bool | str], *, default: bool) -> bool | str:
     """The same with further answers."""
     meanings = {"": default, **_YES_OR_NO, **more}
-    return ask(f"{proposal} Apply? ", "[Y/n]" if default else "[y/N]", meanings, "Please answer y or n.")
+    return ask(f"{proposal} Apply? ", "[Y/n]" if default else "[y/N]", meanings, _Y_OR_N)
 
 
 def asked(question: str, choices: str) -> str:
@@ -144,13 +137,7 @@ class Questions:
     """Asks a person about proposals; a no and a skip are kept at once, the rest with the run."""
 
     def __init__(self, review: Review, shown: Report, *, now: datetime) -> None:
-        """Ask nothing yet.
-
-        Args:
-            review: Keeps the answers.
-            shown: Gives memories their short names.
-            now: When the answers are given.
-        """
+        """Ask nothing yet; `review` keeps the answers as given `now`, `shown` names the memories."""
         self._review, self._shown, self._now = review, shown, now
         self._touched: set[str] = set()
         self._explained: set[str] = set()
@@ -159,20 +146,20 @@ class Questions:
         """Which side of each conflict holds; what was answered before stands until it is answered anew."""
         review = self._review
         earlier = {review.questions[key].id: given.say for key, given in review.answers.items()}
+        told = "Please answer A, B, both, same, still (both hold as of today) or skip."
         for conflict in review.plan.conflicts:
             if conflict.choice is None:
                 echo(self._shown.sides(conflict))
                 given = earlier.get(conflict.id)
-                say = ask_choice(self._shown.question(conflict), given)
+                if given is not None:
+                    click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
+                meanings = {**SAID_OF_CONFLICTS, "": given or Say.SKIP}
+                say = ask(self._shown.question(conflict), "[A/B/still/skip]", meanings, told)
                 if say is not given:
                     review.answer(conflict.id, say, now=self._now, held=True)
 
     def doubts(self, *, asks: bool) -> None:
-        """What is likely or possible, as far as the person wants to be asked.
-
-        Args:
-            asks: They asked for it, so that there is no question whether to look.
-        """
+        """What is likely or possible; who `asks` for it is not asked whether to look."""
         from ..planning.doubts import open_question
 
         review, plan = self._review, self._review.plan
@@ -180,7 +167,7 @@ class Questions:
             return
         pairs = "them" if len(plan.unsure) > 1 else "it"
         told = "Please answer y, n, or all to take all that are likely the same as shown."
-        meanings = {"": False, "n": False, "no": False, "q": False, "y": True, "yes": True, "all": _ALL}
+        meanings = {**_GO_ON, "all": _ALL}
         looks = asks or ask(f"{open_question(plan.unsure)}. Look at {pairs}? ", "[y/N/all]", meanings, told)
         if looks == _ALL:
             self._take_all()
@@ -191,8 +178,6 @@ class Questions:
 
     def each(self, plan: Plan) -> None:
         """Every change of a plan, one by one."""
-        from ..actions import Prune, Resolve
-
         click.echo(f"  {_CHANGE_HELP}")
         for action in plan.actions:
             if isinstance(action, Resolve) or content_key(action) not in self._review.questions:
@@ -206,8 +191,6 @@ class Questions:
             self._keep(action, say)
 
     def _take_all(self) -> None:
-        from ..actions import Merge
-
         for doubt in self._shown.shown_doubts:
             if isinstance(doubt, Merge) and content_key(doubt) not in self._review.answers:
                 self._review.answer(doubt.id, Say.YES, now=self._now, held=True)
@@ -221,7 +204,7 @@ class Questions:
             # What was touched will read otherwise once the answers so far are applied.
             pairs = [d for d in group if not self._touched & _ids(d) and content_key(d) not in answered]
             if pairs and seen >= pause:
-                if not ask(f"{seen} of {len(plan.unsure)} pairs seen. Go on? ", "[y/N]", _GO_ON, _GO_ON_HELP):
+                if not ask(f"{seen} of {len(plan.unsure)} pairs seen. Go on? ", "[y/N]", _GO_ON, _Y_OR_N):
                     return
                 pause += AT_ONCE
             say = self._cluster(pairs, seen + 1) if len(pairs) > 1 else _EACH
@@ -233,30 +216,28 @@ class Questions:
             seen += len(pairs)
 
     def _single(self, doubt: Doubt, place: int) -> str:
-        from ..actions import Merge, Prune
-
-        if isinstance(doubt, Prune):
-            self._head([doubt], place)
-            echo([f"  {self._shown.line(doubt)}"])
-            self._explain(_OUTDATED_HELP)
-            said = ask("Is it still true? ", "[still/outdated/skip/q]", _OUTDATED, f"  {_OUTDATED_HELP}")
-            return said if said == _QUIT else self._keep(doubt, said)
-        merge = isinstance(doubt, Merge)
         self._head([doubt], place)
-        echo(self._shown.pair(doubt) if isinstance(doubt, Merge) else self._shown.sides(doubt))
-        sides = merge and Say.A in self._review.choices(doubt)
-        answers = {**_ANSWERS, **(_SIDES if sides else {})} if merge else _ANSWERS_TO_CONFLICTS
-        told = _CONFLICT_HELP
-        if merge:
-            told = _MERGE_HELP.format(sides="a: keep A alone. b: keep B alone. " if sides else "")
+        if isinstance(doubt, Prune):
+            echo([f"  {self._shown.line(doubt)}"])
+            told, answers = _OUTDATED_HELP, _OUTDATED
+            asked_so = ("Is it still true? ", "[still/outdated/skip/q]")
+        elif isinstance(doubt, Merge):
+            sides = Say.A in self._review.choices(doubt)
+            echo(self._shown.pair(doubt))
             click.echo(f"  As one: {self._shown.line(doubt)}")
+            told = _MERGE_HELP.format(sides="a: keep A alone. b: keep B alone. " if sides else "")
+            answers = {**_ANSWERS, **(_SIDES if sides else {})}
+            asked_so = ("The same fact? ", "[y/n/a/b/s/q]" if sides else "[y/n/s/q]")
+        else:
+            echo(self._shown.sides(doubt))
+            told, answers = _CONFLICT_HELP, _ANSWERS_TO_CONFLICTS
+            asked_so = ("Which holds? ", "[a/b/n/still/s/q]")
         self._explain(told)
-        choices = "[y/n/a/b/s/q]" if sides else "[y/n/s/q]" if merge else "[a/b/n/still/s/q]"
-        say = ask("The same fact? " if merge else "Which holds? ", choices, answers, f"  {told}")
+        say = ask(*asked_so, answers, f"  {told}")
         if say == _QUIT:
             return say
         say = self._keep(doubt, say)
-        self._touched |= _ids(doubt) if Say(say).changes else set()
+        self._touched |= _ids(doubt) if Say(say).changes and not isinstance(doubt, Prune) else set()
         return say
 
     def _cluster(self, pairs: list[Doubt], place: int) -> str:
@@ -294,21 +275,20 @@ class Questions:
         return said
 
     def _head(self, doubts: list[Doubt], number: int) -> None:
-        from ..actions import Merge, Prune
         from ..planning.doubts import probability
         from ..reporting.report import visible
 
         first, last = doubts[0], number + len(doubts) - 1
-        what = "may be duplicates" if isinstance(first, Merge) else "may contradict"
-        what = (
-            "may have gone out of date" if isinstance(first, Prune) else f"{what} ({probability(first):.0%})"
-        )
-        what = f"{number} of {len(self._review.plan.unsure)}: {what}"
+        place = f"{number} to {last}" if len(doubts) > 1 else str(number)
         if len(doubts) > 1:
-            memories = len(set().union(*map(_ids, doubts)))
-            what = f"{number} to {last} of {len(self._review.plan.unsure)}: {memories} memories"
+            what = f"{len(set().union(*map(_ids, doubts)))} memories"
+        elif isinstance(first, Prune):
+            what = "may have gone out of date"
+        else:
+            what = "may be duplicates" if isinstance(first, Merge) else "may contradict"
+            what += f" ({probability(first):.0%})"
         where = f"{first.scope}, {first.category}" if first.category else str(first.scope)
-        click.echo("\n" + visible(f"{what}, {where}"))
+        click.echo("\n" + visible(f"{place} of {len(self._review.plan.unsure)}: {what}, {where}"))
 
     def _explain(self, told: str) -> None:
         """What may be answered, once for each sort of question."""
@@ -323,21 +303,15 @@ class Questions:
             text = asked("  The text: ", "")
             if say not in self._review.choices(action):
                 raise UsageError(f"The text of {action.id} cannot be written by hand; nothing was changed.")
-            _, words = self._review.lost(action, text)
-            if words:
+            if words := self._review.lost(action, text)[1]:
                 click.echo(f"  That leaves out: {', '.join(words)}.")
         return self._review.answer(action.id, say, text, now=self._now, held=Say(say).changes).say
 
 
-_GO_ON = {"": False, "n": False, "no": False, "q": False, "y": True, "yes": True}
-_GO_ON_HELP = "Please answer y or n."
-
-
 def told_added(review: Review, plan: Plan, shown: Report) -> None:
     """What the answers add to the plan."""
-    before = {action.id for action in review.plan.actions}
-    doubts = {doubt.id for doubt in review.plan.unsure}
-    added = [action for action in plan.actions if action.id in doubts - before]
+    doubts = {doubt.id for doubt in review.plan.unsure} - {action.id for action in review.plan.actions}
+    added = [action for action in plan.actions if action.id in doubts]
     if added:
         click.echo(f"\nAdded by your answers ({len(added)}):")
     for action in added:

@@ -14,6 +14,8 @@ from ...errors import UsageError
 from .options import Options, command
 
 MEGABYTE = 1 << 20
+PRECISION = 0.98
+"""Share of automatic merges that must be right on the labelled pairs."""
 
 if TYPE_CHECKING:
     from ..judging.calibration import Calibration, LabelledPair
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--scorer", help="Whose thresholds to fit. [default: the configured one]")
 @click.option("--encoder", help="Embedding model, a path or a name.")
-@click.option("--precision", default=0.98, show_default=True, type=click.FloatRange(0.5, 1))
+@click.option("--precision", default=PRECISION, show_default=True, type=click.FloatRange(0.5, 1))
 @click.option("--reset", is_flag=True, help="Forget fitted thresholds and use the scorer's own again.")
 @click.option("--state-dir", type=click.Path(path_type=Path), help="Where fitted thresholds are kept.")
 def calibrate(options: Options, file: Path | None, *, precision: float, reset: bool) -> None:
@@ -96,15 +98,9 @@ def _with_cosines(pairs: Sequence[LabelledPair], encoder: Any) -> list[LabelledP
 def _vetoes(pairs: list[LabelledPair]) -> list[bool]:
     from ...models.guards import compare
 
-    return [
-        any(
-            evidence.veto
-            for evidence in compare(
-                item.pair.a, item.pair.b, a_date=item.pair.a_date, b_date=item.pair.b_date
-            )
-        )
-        for item in pairs
-    ]
+    asked = (each.pair for each in pairs)
+    found = (compare(pair.a, pair.b, a_date=pair.a_date, b_date=pair.b_date) for pair in asked)
+    return [any(evidence.veto for evidence in each) for each in found]
 
 
 def _table(fitted: Calibration, count: int) -> str:

@@ -92,6 +92,7 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
     Example:
       mem0-dream review --config mem0.yaml --user-id alice
     """
+    from ..web.desk import ReviewObserver
     from ..web.serve import require_web, serve
 
     require_web()
@@ -104,11 +105,8 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
         if opens or (opens is None and _has_browser()):
             _open(address, state_directory(options.state_dir))
 
-    from ..web.desk import ReviewObserver
-
-    watched = ReviewObserver(Bars())
     with contextlib.suppress(KeyboardInterrupt):
-        serve(access_of(options), watched, port=port, opened=opened)
+        serve(access_of(options), ReviewObserver(Bars()), port=port, opened=opened)
     click.echo("Review ended; answers that were not applied are kept.", err=True)
 
 
@@ -155,11 +153,16 @@ def access_of(options: Options) -> StoreAccess:
 
     def calibrated() -> str:
         from ..stores.files.database import state_directory
-        from .calibrate import answered_pairs, fitted
+        from .calibrate import PRECISION, answered_pairs, fitted
 
-        directory = state_directory(options.state_dir)
-        used, pairs = seen[0], answered_pairs(directory)
-        return fitted(pairs, directory, scorer=used.scorer, encoder=used.encoder, precision=_PRECISION)
+        directory, used = state_directory(options.state_dir), seen[0]
+        return fitted(
+            answered_pairs(directory),
+            directory,
+            scorer=used.scorer,
+            encoder=used.encoder,
+            precision=PRECISION,
+        )
 
     return StoreAccess(
         open=opened,
@@ -177,10 +180,6 @@ def access_of(options: Options) -> StoreAccess:
     )
 
 
-_PRECISION = 0.98
-"""Share of automatic merges that must be right on the answers, as `mem0-dream calibrate` has it."""
-
-
 def _open(address: str, folder: Path) -> None:
     """Open the browser by way of a file of ours: every user of a machine can read the words of a command."""
     import html
@@ -195,10 +194,8 @@ def _open(address: str, folder: Path) -> None:
 
 def _has_browser() -> bool:
     """Whether there is a graphical browser; one in the terminal would take the terminal away."""
-    screen = sys.platform in ("darwin", "win32") or any(
-        os.environ.get(v) for v in ("DISPLAY", "WAYLAND_DISPLAY")
-    )
-    return screen and sys.stdout.isatty()
+    screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(screen or sys.platform in ("darwin", "win32")) and sys.stdout.isatty()
 
 
 COMMANDS = (report_command, review_command, mcp_command)

@@ -39,7 +39,7 @@ class Kind(Hooks, Protocol):
         """One for each two facts that contradict."""
         return conflicts_of(view, verdicts, actions)
 
-    def report(self, proposal: Proposal, journal: Journal, *, explain: bool, texts: bool) -> Report:
+    def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:
         """What shows a proposal to a person; see `Session.reporter`."""
         ...
 

@@ -226,7 +226,7 @@ class GraphKind(Kind):
                 kept.append(action)
         return followed(replace(plan, actions=tuple(kept)), present)
 
-    def report(self, proposal: Proposal, journal: Journal, *, explain: bool, texts: bool) -> Report:  # noqa: ARG002
+    def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:
         """What is forgotten is archived, so no texts are added."""
         from ..reporting.graph.report import GraphReport
 

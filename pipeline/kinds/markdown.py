@@ -230,7 +230,7 @@ class MarkdownKind(Kind):
                 terms.setdefault(memory_id, tuple(own[:2]))
         return evidence(self._transcripts, terms)
 
-    def report(self, proposal: Proposal, journal: Journal, *, explain: bool, texts: bool) -> Report:  # noqa: ARG002
+    def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:  # noqa: ARG002
         """See `Kind.report`; texts are always shown."""
         from ..reporting.markdown.report import MarkdownReport, PlanReport
 

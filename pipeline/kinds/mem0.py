@@ -111,11 +111,11 @@ class Mem0Kind(Kind):
             return united
         return replace(united, survivor=most_complete(units).id)
 
-    def report(self, proposal: Proposal, journal: Journal, *, explain: bool, texts: bool) -> Report:  # noqa: ARG002
+    def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:  # noqa: ARG002
         """See `Kind.report`."""
         from ..reporting.report import Report
 
-        return Report(proposal.plan, explain=explain, texts=texts)
+        return Report(proposal.plan, explain=explain)
 
 
 def build_plan(

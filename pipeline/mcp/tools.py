@@ -8,7 +8,7 @@ under the store's lock.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -82,9 +82,9 @@ class Tools:
                 "report": kept.report,
                 "proposed": proposed(final),
                 "proposals": [{"id": a.id, "kind": str(a.kind), "line": told.line(a)} for a in changes],
-                "conflicts": _questions(review, plan.conflicts, told),
+                "conflicts": [_question(review, each, told) for each in plan.conflicts[:SHOWN]],
                 "outdated": [
-                    {"id": doubt.id, "line": told.line(doubt), "answers": _choices(review, doubt)}
+                    {"id": doubt.id, "line": told.line(doubt), "answers": review.choices(doubt)}
                     for doubt in plan.unsure
                     if isinstance(doubt, Prune)
                 ],
@@ -145,13 +145,12 @@ class Tools:
         """
         with self._access.open(observer) as session:
             kept, now = self._kept(session, plan_id), self._access.clock()
-            review = _review(session, kept.plan)
-            for name, said in (answers or {}).items():
+            review, given = _review(session, kept.plan), answers or {}
+            for name, said in given.items():
                 if said.strip().lower() not in review.choices(review.find(name)):
                     review.answer(name, said, now=now)  # says what may be answered, before any is kept
-            for name in withdraw or ():
-                review.withdraw(name)
-            for name, said in (answers or {}).items():
+            review.withdraw(*(withdraw or ()))
+            for name, said in given.items():
                 review.answer(name, said, (texts or {}).get(name), now=now)
             final = review.planned(session)
             kept = self._plans.put(replace(kept, report=report_of(session, final)))
@@ -280,8 +279,8 @@ class Tools:
                 left = open_conflicts(session.answered, memories)
                 return {"plan_id": None, "conflicts": [], "left_open": left}
             plan = kept.plan
-            review = _review(session, plan)
-            asked = _questions(review, _waiting(review, plan), session.reporter(plan))
+            review, told = _review(session, plan), session.reporter(plan)
+            asked = [_question(review, each, told) for each in _waiting(review, plan)[:SHOWN]]
             return {"plan_id": kept.id, "conflicts": asked, "left_open": plan.left_open}
 
     def _kept(self, session: Session, plan_id: str) -> KeptPlan:
@@ -310,11 +309,8 @@ class Tools:
             raise PlanFileError(f"The plan {kept.id} was applied as run {kept.run}; make a new one.")
         review, now = _review(session, plan), self._access.clock()
         cut_off = session.journal.interrupted(session.store.fingerprint)
-        if (
-            cut_off is not None
-            and cut_off.state is RunState.APPLYING
-            and cut_off.started_at.isoformat() == kept.begun
-        ):
+        begun = (cut_off.state, cut_off.started_at.isoformat()) if cut_off else ()
+        if cut_off is not None and begun == (RunState.APPLYING, kept.begun):
             final = parse_plan(cut_off.plan)
             effects = review.effects(final)
             result = session.resume(cut_off.id, now=now)
@@ -365,14 +361,14 @@ def _over(session: Session, plan: Plan) -> str | None:
 def report_of(session: Session, plan: Plan) -> str:
     """The whole report, with the sentence that stands for an empty one."""
     left = [open_question(plan.unsure)] if plan.unsure else []
-    shown = session.reporter(plan, texts=True)
+    shown = session.reporter(plan)
     if not plan.actions:
         return "\n".join([*shown.nothing(), *left])
-    lines, last = shown.lines(), shown.proposal()
+    lines = shown.lines()
     if len(lines) > REPORT_LINES:
         lines = [*lines[:REPORT_LINES], f"... and {len(lines) - REPORT_LINES} more lines: dream_explain"]
-    shown_lines = [*lines, *left, *(f"Read-only: {gap}" for gap in plan.gaps), last]
-    return "\n".join(map(bracketed, shown_lines))
+    lines += [*left, *(f"Read-only: {gap}" for gap in plan.gaps), shown.proposal()]
+    return "\n".join(map(bracketed, lines))
 
 
 def proposed(plan: Plan) -> Data:
@@ -385,36 +381,27 @@ def proposed(plan: Plan) -> Data:
     }
 
 
-def _choices(review: Review, action: Action) -> list[str]:
-    return list(map(str, review.choices(action)))
-
-
 def _waiting(review: Review, plan: Plan) -> list[Resolve]:
     """Conflicts that nobody has answered."""
     said_about = {review.questions[key].id for key in review.answers}
     return [conflict for conflict in plan.conflicts if conflict.id not in said_about]
 
 
-def _questions(review: Review, conflicts: Iterable[Resolve], told: Report) -> list[Data]:
-    """The first conflicts, with what both sides say."""
-    shown_conflicts = []
-    for conflict in list(conflicts)[:SHOWN]:
-        members = {member.id: member for member in conflict.members}
-        first, second = members[conflict.a[0]], members[conflict.b[0]]
-        a, b = conflict.said or (first.text, second.text)
-        shown_conflicts.append(
-            {
-                "id": conflict.id,
-                "line": told.line(conflict),
-                "a": explained(a),
-                "b": explained(b),
-                "a_date": _day(first),
-                "b_date": _day(second),
-                "newer": conflict.newer,
-                "answers": _choices(review, conflict),
-            }
-        )
-    return shown_conflicts
+def _question(review: Review, conflict: Resolve, told: Report) -> Data:
+    """A conflict, with what both sides say."""
+    members = {member.id: member for member in conflict.members}
+    first, second = members[conflict.a[0]], members[conflict.b[0]]
+    a, b = conflict.said or (first.text, second.text)
+    return {
+        "id": conflict.id,
+        "line": told.line(conflict),
+        "a": explained(a),
+        "b": explained(b),
+        "a_date": _day(first),
+        "b_date": _day(second),
+        "newer": conflict.newer,
+        "answers": review.choices(conflict),
+    }
 
 
 def _explanation(review: Review, action: Action, told: Report) -> Data:
@@ -424,6 +411,9 @@ def _explanation(review: Review, action: Action, told: Report) -> Data:
     verdicts = () if isinstance(action, Prune | TextChange) else action.verdicts
     text = action.text if isinstance(action, Merge | TextChange) else None
     kept = isinstance(action, Merge) and not (action.adds or action.rewrites)
+    reason = action.reason if isinstance(action, Prune | TextChange) else None
+    if isinstance(action, Prune):
+        reason = ", ".join(filter(None, (action.reason, action.detail)))
     return {
         "id": action.id,
         "kind": str(action.kind),
@@ -435,7 +425,7 @@ def _explanation(review: Review, action: Action, told: Report) -> Data:
             for member in action.members
         ],
         "becomes": None if kept else text,
-        "reason": _reason(action),
+        "reason": reason,
         "scores": [
             {
                 "a": spoken_id(verdict.pair.a),
@@ -447,16 +437,10 @@ def _explanation(review: Review, action: Action, told: Report) -> Data:
             }
             for verdict in verdicts
         ],
-        "answers": _choices(review, action),
+        "answers": review.choices(action),
         "answer": str(given.say) if given else None,
     }
 
 
 def _day(member: Member) -> str | None:
     return member.stated_at.date().isoformat() if member.stated_at else None
-
-
-def _reason(action: Action) -> str | None:
-    if isinstance(action, Prune):
-        return ", ".join(filter(None, (action.reason, action.detail)))
-    return action.reason if isinstance(action, TextChange) else None

@@ -86,7 +86,7 @@ def marked(text: str, others: Sequence[str], *, tone: Tone) -> Marked:
     >>> marked("Lives in Oslo.", ["Lives in Bergen."], tone="goes").spans
     ((9, 14, 'goes'),)
     """
-    places = {at for other in others for i, j, _, _ in differing(text, other) for at in range(i, j)}
+    places = set().union(*(_words_of(differing(text, other)) for other in others))
     return Marked(text, _spans(text, places, tone))
 
 
@@ -96,25 +96,25 @@ def unlike(text: str, others: Sequence[str]) -> list[tuple[int, int]]:
     >>> unlike("Lives in Oslo.", ["Lives in Bergen.", "Works in Bergen."])
     [(9, 14)]
     """
-    each = [{at for i, j, _, _ in differing(text, other) for at in range(i, j)} for other in others]
+    each = [_words_of(differing(text, other)) for other in others]
     places = set.intersection(*each) if each else set()
     return [(start, end) for start, end, _ in _spans(text, places, "goes")]
 
 
-def excerpts(a: str, b: str, *, tones: tuple[Tone, Tone] = ("goes", "stays")) -> tuple[Marked, Marked]:
+def _words_of(places: Places) -> set[int]:
+    return {at for i, j, _, _ in places for at in range(i, j)}
+
+
+def excerpts(a: str, b: str) -> tuple[Marked, Marked]:
     """Both texts on one line each, differing words marked; if one is long, both are cut around these."""
     a, b = one_line(a), one_line(b)
     places = differing(a, b)
+    turned = [[k, n, i, j] for i, j, k, n in places]
     if max(len(a), len(b)) <= CUT_FROM:
-        return (
-            Marked(a, _spans(a, {at for i, j, _, _ in places for at in range(i, j)}, tones[0])),
-            Marked(b, _spans(b, {at for _, _, k, n in places for at in range(k, n)}, tones[1])),
-        )
+        gone, come = _spans(a, _words_of(places), "goes"), _spans(b, _words_of(turned), "stays")
+        return Marked(a, gone), Marked(b, come)
     words_a, words_b = a.split(" "), b.split(" ")
-    return (
-        _cut(words_a, words_b, places, tones[0]),
-        _cut(words_b, words_a, [[k, n, i, j] for i, j, k, n in places], tones[1]),
-    )
+    return _cut(words_a, words_b, places, "goes"), _cut(words_b, words_a, turned, "stays")
 
 
 def changes(old: str, new: str) -> list[str]:
@@ -183,7 +183,7 @@ def _runs(places: Iterable[int]) -> Iterable[tuple[int, int]]:
 
 
 def _cut(words: Sequence[str], others: Sequence[str], places: Places, tone: Tone) -> Marked:
-    differs = {at for i, j, _, _ in places for at in range(i, j)}
+    differs = _words_of(places)
     near = {at for i, j, _, _ in places or [[0, 0, 0, 0]] for at in range(i - CONTEXT, j + CONTEXT)}
     kept = sorted(near & set(range(len(words))))[:MAX_WORDS]
     counterpart = {i + at: others[k + at] for i, j, k, n in places for at in range(min(j - i, n - k))}

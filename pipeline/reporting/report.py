@@ -6,7 +6,7 @@ kind of store that has more to say does so in sections of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from string import ascii_uppercase
 from typing import Any
@@ -42,10 +42,9 @@ SHOWN = 20
 class Report:
     """Renders one plan; ids are shortened as far as they stay unique within it."""
 
-    def __init__(self, plan: Plan, *, explain: bool = False, texts: bool = True) -> None:
-        """Shorten the ids; `explain` adds texts, scores and evidence, `texts` what is to go."""
+    def __init__(self, plan: Plan, *, explain: bool = False) -> None:
+        """Shorten the ids; `explain` adds all texts, scores and evidence."""
         self.most: int | None = SHOWN
-        self._with_texts = texts
         self._plan = plan
         self._explain = explain
         self._members: dict[str, Member] = {m.id: m for action in plan.actions for m in action.members}
@@ -70,17 +69,20 @@ class Report:
 
     def dry_run(self) -> list[str]:
         """What a pass would do."""
-        self._refuse_unseen()
-        if not self._plan.actions:
-            return [*self._alone(), *self.nothing()]
-        return [*self.lines(), *self._more(), *self.left_open(), self.proposal(), *self._gaps(), UNCHANGED]
+        lines = Report.opening(self, asks=False)
+        return [*lines, self.proposal(), *self._gaps(), UNCHANGED] if self._plan.actions else lines
 
     def opening(self, *, asks: bool) -> list[str]:
         """What a person is shown before the questions."""
-        self._refuse_unseen()
-        if not self._plan.actions:
-            return [*self._alone(), *([] if asks else self.nothing())]
-        return [*self.lines(), *self._more(), *([] if asks else self.left_open())]
+        gaps = self._plan.gaps
+        if self._plan.actions:
+            return [*self.lines(), *self._more(), *([] if asks else self.left_open())]
+        if gaps:
+            raise IncompleteListingError(
+                f"Read-only: {'; '.join(gaps)}. Nothing was found in what could be listed."
+            )
+        alone = [TITLE, "", *self.doubtful()] if self.shown_doubts else []
+        return alone if asks else [*alone, *self.nothing()]
 
     def lines(self) -> list[str]:
         """The whole report but for its last line, which asks or states."""
@@ -90,16 +92,12 @@ class Report:
         """What only a person can decide, by itself."""
         return [*self._sectioned(self._doubtful()), *self._more()] if self.shown_doubts else []
 
-    def _alone(self) -> list[str]:
-        return [TITLE, "", *self.doubtful()] if self.shown_doubts else []
-
     def proposal(self) -> str:
         """The line with the totals."""
         plan = self._plan
-        counts = [counted(len(plan.merges), "merge"), counted(len(plan.prunes), "prune")]
-        counts.append(counted(len(plan.conflicts), "conflict"))
-        if plan.rewrites:
-            counts.append(counted(len(plan.rewrites), "change"))
+        parts = [(plan.merges, "merge"), (plan.prunes, "prune"), (plan.conflicts, "conflict")]
+        counts = [counted(len(actions), noun) for actions, noun in parts]
+        counts += [counted(len(plan.rewrites), "change")] if plan.rewrites else []
         return f"Proposed: {', '.join(counts)}."
 
     def nothing(self) -> list[str]:
@@ -111,11 +109,8 @@ class Report:
 
     def left_open(self) -> list[str]:
         """Conflicts that a person left open earlier; nothing if there are none."""
-        count = self._plan.left_open
-        if not count:
-            return []
-        were = counted(count, "conflict was", "conflicts were")
-        return [f"{were} left open earlier: `mem0-dream reject --list`"]
+        were = counted(self._plan.left_open, "conflict was", "conflicts were")
+        return [f"{were} left open earlier: `mem0-dream reject --list`"] if self._plan.left_open else []
 
     def sides(self, conflict: Resolve) -> list[str]:
         """Both sides of a conflict: who said it and when, which is newer, and what goes along with it."""
@@ -123,12 +118,8 @@ class Report:
         said = conflict.said or (texts[conflict.a[0]], texts[conflict.b[0]])
         lines: list[str] = []
         for side, ids, text in zip("AB", (conflict.a, conflict.b), excerpts(*said), strict=True):
-            head = visible(f"  {side}: {self._stated(conflict, ids[0])}")
-            lines.append(text.behind(head).followed(likely(conflict, side)))
-            lines += [
-                visible(f"     with {self._stated(conflict, other)}{explained(texts[other])}")
-                for other in ids[1:]
-            ]
+            lines.append(self._row(f"  {side}: ", conflict, ids[0], text).followed(likely(conflict, side)))
+            lines += [self._row("     with ", conflict, other, explained(texts[other])) for other in ids[1:]]
         return lines
 
     def question(self, conflict: Resolve) -> str:
@@ -174,10 +165,8 @@ class Report:
 
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain: the texts, what stays, scores and evidence."""
-        if isinstance(action, Merge | Resolve) and action.said:
-            texts = _indented(self._sentences(action))
-        else:
-            texts = self._texts_of(action)
+        said = isinstance(action, Merge | Resolve) and action.said
+        texts = _indented(self._sentences(action)) if said else self._texts_of(action)
         return [_safe(line) for line in (*texts, *self._behind(action))]
 
     def _sectioned(self, parts: Sequence[tuple[str, Sequence[Action]]]) -> list[str]:
@@ -198,19 +187,16 @@ class Report:
 
     def _entry(self, action: Action) -> list[str]:
         """A proposal: with --explain all there is to know, else what goes and what differs."""
-        if self._explain:
-            below: Sequence[str] = [
-                *self._difference(action),
-                *_disagreements(action),
-                *self.explanation(action),
-            ]
-        elif isinstance(action, Resolve):
+        doubtful = any(action is doubt for doubt in self._plan.unsure)
+        if isinstance(action, Resolve) and not self._explain:
             below = _indented(self.sides(action))
-        elif any(action is doubt for doubt in self._plan.unsure) and not isinstance(action, Prune):
+        elif doubtful and not isinstance(action, Prune) and not self._explain:
             below = _indented(self.pair(action))
         else:
-            below = [*self._goes(action), *self._difference(action), *_disagreements(action)]
-        if isinstance(action, Merge) and any(action is doubt for doubt in self._plan.unsure):
+            more = self.explanation(action) if self._explain else []
+            goes = [] if self._explain else self._goes(action)
+            below = [*goes, *self._difference(action), *_disagreements(action), *more]
+        if isinstance(action, Merge) and doubtful:
             names = " and ".join(action.places or [self.label(member.id) for member in action.members])
             likely = probability(action)  # of two names that may be one no scorer was asked
             return [f"{names}, {likely:.0%}" if likely else names, *below]
@@ -229,11 +215,9 @@ class Report:
         ]
 
     def _doubtful(self) -> list[tuple[str, Sequence[Doubt]]]:
-        return [
-            ("Likely the same", [doubt for doubt in self.shown_doubts if isinstance(doubt, Merge)]),
-            ("Possible conflicts", [doubt for doubt in self.shown_doubts if isinstance(doubt, Resolve)]),
-            ("May have gone out of date", [doubt for doubt in self.shown_doubts if isinstance(doubt, Prune)]),
-        ]
+        shown = self.shown_doubts
+        titles = {Merge: "Likely the same", Resolve: "Possible conflicts", Prune: "May have gone out of date"}
+        return [(title, [each for each in shown if isinstance(each, kind)]) for kind, title in titles.items()]
 
     def _more(self) -> list[str]:
         left = len(self._plan.unsure) - len(self.shown_doubts)
@@ -261,16 +245,16 @@ class Report:
 
     def _goes(self, action: Action) -> list[str]:
         """Each text that goes, and a text that is written anew and does not fit its line."""
-        if not self._with_texts or not isinstance(action, Merge | Prune):
-            return []
         if isinstance(action, Prune):
             return [] if action.junk else [f"    {explained(action.members[0].text)}"]
+        if not isinstance(action, Merge):
+            return []
         kept = [member.text for member in action.members if member.id == action.survivor] or [action.text]
         lines: list[str] = []
         for member in action.members:
             if member.id != action.survivor:
                 text = marked(explained(member.text), [explained(kept[0])], tone="goes")
-                lines.append(text.behind(visible(f"    goes: {self._stated(action, member.id)}")))
+                lines.append(self._row("    goes: ", action, member.id, text))
         written = explained(action.text)
         return [*lines, *([f"    new: {written}"] if action.adds and clip(written) != written else [])]
 
@@ -280,9 +264,8 @@ class Report:
             told = (spoken(each.evidence, flipped=_turned(action, each)) for each in action.verdicts)
             return [*self._sentences(action), *(f"  {each}" for each in told if each)]
         a, b = in_order(action)[:2]
-        lines: list[str] = []
-        for side, member, text in zip("AB", (a, b), excerpts(a.text, b.text), strict=True):
-            lines.append(text.behind(visible(f"  {side}: {self._stated(action, member.id)}")))
+        texts = zip("AB", (a, b), excerpts(a.text, b.text), strict=True)
+        lines: list[str] = [self._row(f"  {side}: ", action, each.id, text) for side, each, text in texts]
         for verdict in getattr(action, "verdicts", ()):
             said = spoken(verdict.evidence, flipped=verdict.pair.a == b.id)
             lines += [f"  {said}"] if said else []
@@ -293,9 +276,8 @@ class Report:
         of = {member.id: (doubt, member) for doubt in doubts for member in doubt.members}
         order = sorted(of.values(), key=lambda each: (str(each[1].stated_at or ""), each[1].id))
         letters = dict(zip((member.id for _, member in order), ascii_uppercase, strict=False))
-        lines = [
-            visible(f"  {letters[m.id]}: {self._stated(doubt, m.id)}{explained(m.text)}")
-            for doubt, m in order
+        lines: list[str] = [
+            self._row(f"  {letters[m.id]}: ", doubt, m.id, explained(m.text)) for doubt, m in order
         ]
         for doubt in doubts:
             a, b = sorted(letters[member.id] for member in doubt.members[:2])
@@ -306,21 +288,20 @@ class Report:
             lines.append(f"     {a} and {b} {what} ({probability(doubt):.0%}). {why}".rstrip())
         return letters, lines
 
-    def _sentences(self, action: Merge | Resolve) -> list[str]:
+    def _sentences(self, action: Action) -> list[str]:
         """Two sentences that say one thing or contradict each other, each with its place."""
-        lines: list[str] = []
         words = ("A, goes", "B, stays") if isinstance(action, Merge) else ("A", "B")
-        places = action.places or ("", "")
-        heads = (f"  {word}: {place}  " for word, place in zip(words, places, strict=True))
-        for head, text in zip(heads, excerpts(*action.said), strict=True):
-            lines.append(text.behind(visible(head)))
-        return lines
+        assert isinstance(action, Merge | Resolve)  # noqa: S101  (nothing else has sentences)
+        texts = zip(words, action.places or ("", ""), excerpts(*action.said), strict=True)
+        return [text.behind(visible(f"  {word}: {place}  ")) for word, place, text in texts]
 
-    def _stated(self, action: Action, memory_id: str) -> str:
+    def _row(self, before: str, action: Action, memory_id: str, text: str) -> Marked:
+        """A text of a proposal behind its memory, its date and who said it."""
         member = next(member for member in action.members if member.id == memory_id)
         ids = dict(action.scope.ids)
         by = ids.get("actor_id") or ids.get("role")
-        return f"{self.label(memory_id)} {_day(member.stated_at)}{f', {by}' if by else ''}  "
+        stated = f"{before}{self.label(memory_id)} {_day(member.stated_at)}{f', {by}' if by else ''}  "
+        return (text if isinstance(text, Marked) else Marked(text)).behind(visible(stated))
 
     def _behind(self, action: Action) -> list[str]:
         if isinstance(action, Prune):
@@ -341,12 +322,12 @@ class Report:
         texts = {member.id: explained(member.text) for member in action.members}
         lines: list[str] = []
         for member in in_order(action):
-            head = visible(f"    {_side(action, member.id)}{self._stated(action, member.id)}")
             # What stays of a merge, or was said later in a conflict.
             stays = action.b if isinstance(action, Resolve) else (action.survivor,)
             tone: Tone = "stays" if member.id in stays else "goes"
             held = [texts[name] for name in _held_against(action, member.id)]
-            lines.append(marked(texts[member.id], held, tone=tone).behind(head))
+            text = marked(texts[member.id], held, tone=tone)
+            lines.append(self._row(f"    {_side(action, member.id)}", action, member.id, text))
         return lines
 
     def _difference(self, action: Action) -> list[str]:
@@ -357,21 +338,13 @@ class Report:
         return changes(before, action.text)
 
     def _why(self, verdict: Verdict, *, flipped: bool) -> list[str]:
-        pair = f"{self._name(verdict.pair.a)} ~ {self._name(verdict.pair.b)}"
+        names = (verdict.pair.a, verdict.pair.b)
+        a, b = (self.label(name) if name in self._short else "[merged]" for name in names)
         evidence = spoken(verdict.evidence, flipped=flipped)
-        return [f"    {pair}: {scores(verdict)}"] + ([f"    evidence: {evidence}"] if evidence else [])
-
-    def _name(self, memory_id: str) -> str:
-        return self.label(memory_id) if memory_id in self._short else "[merged]"
+        return [f"    {a} ~ {b}: {scores(verdict)}"] + ([f"    evidence: {evidence}"] if evidence else [])
 
     def _gaps(self) -> list[str]:
         return [f"Read-only: {gap}" for gap in self._plan.gaps]
-
-    def _refuse_unseen(self) -> None:
-        if self._plan.gaps and not self._plan.actions:
-            raise IncompleteListingError(
-                f"Read-only: {'; '.join(self._plan.gaps)}. Nothing was found in what could be listed."
-            )
 
 
 def _turned(action: Merge | Resolve, verdict: Verdict) -> bool:
@@ -389,11 +362,11 @@ def newer_side(conflict: Resolve) -> str | None:
     """The side that was stated later, where the dates of what is shown bear it out."""
     stated = {member.id: member.stated_at for member in conflict.members}
     a, b = stated[conflict.a[0]], stated[conflict.b[0]]
-    if conflict.newer is None or (not conflict.said and (a is None or b is None or a == b)):
-        return None
-    if conflict.said:
+    if conflict.newer is None or conflict.said:
         return conflict.newer  # sentences have dates of their own
-    return "b" if a is not None and b is not None and a < b else "a"
+    if a is None or b is None or a == b:
+        return None
+    return "b" if a < b else "a"
 
 
 def likely(conflict: Resolve, side: str) -> str:
@@ -416,7 +389,7 @@ def auto_summary(result: RunResult, *, conflicts: int) -> str:
 
 def moved_lines(result: RunResult, plan: Plan, report: Report) -> list[str]:
     """Actions that were not applied because the store had moved on."""
-    actions: Mapping[str, Action] = {action.id: action for action in plan.actions}
+    actions = {action.id: action for action in plan.actions}
     return [
         visible(f"Skipped {report.line(actions[name])}: {reason}")
         for name, reason in result.moved
@@ -459,9 +432,7 @@ def _what_stays(action: Merge, label: Callable[[str], str]) -> str:
 def _disagreements(action: Action) -> list[str]:
     if not isinstance(action, Merge):
         return []
-    expiry = []
-    if action.expires is not None:
-        expiry = [f"    expires: {action.expires or 'no longer'}"]
+    expiry = [f"    expires: {action.expires or 'no longer'}"] if action.expires is not None else []
     return expiry + [
         f"    {one_line(key)}: {' / '.join(clip(str(value)) for value in values)} (all kept, the last counts)"
         for key, values in sorted(action.disagreements.items())

@@ -216,4 +216,4 @@ class TestCommandLine:
         from mem0_dream.pipeline.reporting.report import Report
 
         plan = plan_of(InMemoryStore([old("tap", PLUMBER)]), FakeScorer())
-        assert Report(plan, texts=True).lines()[-1] == f"    {PLUMBER}"
+        assert Report(plan).lines()[-1] == f"    {PLUMBER}"
