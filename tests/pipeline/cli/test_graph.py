@@ -135,7 +135,7 @@ def test_a_schedule_carries_all_that_was_given(tmp_path):
         assert "a b" in text
     with pytest.raises(UsageError):
         schedule_text("cron", ["x"], zone="Mars/Olympus")
-    nowhere = CliRunner().invoke(main, ["schedule", "--print", "cron"])
+    nowhere = CliRunner().invoke(main, ["schedule", "--print", "cron", "--store", "graph"])
     assert (nowhere.exit_code, "Name one graph" in nowhere.stderr) == (2, True)
 
 
