@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from mem0_dream.pipeline.web.desk import ReviewObserver
+from mem0_dream.pipeline.writing.journal import Journal
+from reviewing import World, served
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 SERIOUS = ("serious", "critical")
 
@@ -24,3 +30,49 @@ def violations(page: Page, axe: str) -> list[str]:
 
 def cards(page: Page) -> list[str]:
     return [heading.split("\n")[0] for heading in page.locator("article.card h3").all_inner_texts()]
+
+
+def card(page: Page, words: str) -> Locator:
+    return page.locator("article.card", has_text=words)
+
+
+def say(page: Page, words: str, answer: str = "yes", told: str = "Accepted") -> Locator:
+    """Answer the card with these words, and wait until the answer is kept."""
+    chosen = card(page, words)
+    chosen.locator(f'[data-say="{answer}"]').click()
+    chosen.get_by_text(told).first.wait_for()
+    return chosen
+
+
+@contextlib.contextmanager
+def reviewed(page: Page, world: World) -> Iterator[None]:
+    with served(world.access(), ReviewObserver()) as link:
+        page.goto(link)
+        yield
+
+
+def preview(page: Page) -> None:
+    page.click('[data-do="apply"]')
+    page.locator("dialog[open]").wait_for()
+
+
+def status(page: Page) -> str:
+    return page.locator("#bar").inner_text()
+
+
+def answers(world: World) -> list[str]:
+    """What is kept, read from the disk as another program would."""
+    with contextlib.closing(Journal(world.state)) as journal:
+        return sorted(str(given.say) for given in journal.answers("in-memory"))
+
+
+def apply(page: Page) -> None:
+    page.click('[data-do="apply"]')
+    page.click('[data-do="confirm"]')
+    page.get_by_text("Done:").wait_for()
+
+
+def answer_some(page: Page) -> None:
+    for words, say in (("Pickle", "yes"), ("plumber", "no"), ("indentation", "b")):
+        card(page, words).locator(f'[data-say="{say}"]').click()
+        card(page, words).locator(".said").first.wait_for()

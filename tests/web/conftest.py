@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from reviewing import World, served, small_world
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -53,3 +54,22 @@ def axe() -> str:
     if not file.is_file():
         pytest.skip("axe-core is not installed: run `make axe` (needs npm)")
     return file.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return small_world(tmp_path / "state")
+
+
+@pytest.fixture
+def address(world: World) -> Iterator[str]:
+    from mem0_dream.pipeline.web.desk import ReviewObserver
+
+    with served(world.access(), ReviewObserver()) as link:
+        yield link
+
+
+@pytest.fixture
+def review(page: Page, address: str) -> Page:
+    page.goto(address)
+    return page

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,11 @@ from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label
 from mem0_dream.testing import InMemoryStore
-from page_checks import cards, violations
-from reviewing import NOW, World, many_world, served, small_world
+from page_checks import answer_some, answers, apply, card, cards, preview, reviewed, say, status, violations
+from reviewing import NOW, World, many_world, served
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Page
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 from mem0_dream.pipeline.web.desk import ReviewObserver
@@ -30,59 +29,18 @@ from mem0_dream.pipeline.web.desk import ReviewObserver
 pytestmark = pytest.mark.web
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return small_world(tmp_path / "state")
-
-
-@pytest.fixture
-def address(world: World) -> Iterator[str]:
-    watched = ReviewObserver()
-    with served(world.access(), watched) as link:
-        yield link
-
-
-@pytest.fixture
-def review(page: Page, address: str) -> Page:
-    page.goto(address)
-    return page
-
-
-def card(page: Page, words: str) -> Locator:
-    return page.locator("article.card", has_text=words)
-
-
-def status(page: Page) -> str:
-    return page.locator("#bar").inner_text()
-
-
-def answers(world: World) -> list[str]:
-    """What is kept, read from the disk as another program would."""
-    with contextlib.closing(Journal(world.state)) as journal:
-        return sorted(str(given.say) for given in journal.answers("in-memory"))
-
-
 def taught(world: World) -> list[Label]:
     with contextlib.closing(Journal(world.state)) as journal:
         return [pair.label for pair in parse_pairs(journal.pairs(), source="the journal")]
 
 
-def apply(page: Page) -> None:
-    page.click('[data-do="apply"]')
-    page.click('[data-do="confirm"]')
-    page.get_by_text("Done:").wait_for()
-
-
 class TestAnswers:
     def test_accept_reject_and_undo_an_answer(self, review: Page, world: World) -> None:
-        dog = card(review, "Pickle")
-        dog.locator('[data-say="yes"]').click()
-        dog.get_by_text("Accepted").wait_for()
+        dog = say(review, "Pickle")
         assert answers(world) == ["yes"]
         assert "Apply 1 change" in status(review)
         dog.locator('[data-say="undo"]').click()
-        dog.locator('[data-say="no"]').click()
-        dog.get_by_text("Rejected").wait_for()
+        say(review, "Pickle", "no", "Rejected")
         assert answers(world) == ["no"]
         with world.session() as session:
             assert [str(answer.say) for answer in session.answered] == ["no"]
@@ -115,10 +73,8 @@ class TestAnswers:
         review.locator("article.prune .said", has_text="Still true").wait_for()
 
     def test_of_two_that_may_be_one_fact_either_is_kept(self, review: Page, world: World) -> None:
-        doubt = card(review, "sea voyages")
-        shown = [row.inner_text() for row in doubt.locator(".row.goes .text").all()]
-        doubt.locator('[data-say="a"]').click()
-        doubt.get_by_text("A stays").first.wait_for()
+        shown = [row.inner_text() for row in card(review, "sea voyages").locator(".row.goes .text").all()]
+        say(review, "sea voyages", "a", "A stays")
         apply(review)
         hidden = {row["text"]: row["metadata"] for row in world.store.rows.values() if row["expires_on"]}
         assert (shown[0] in hidden, hidden[shown[1]]["superseded_reason"]) == (False, "same fact")
@@ -177,9 +133,7 @@ class TestAnswers:
         assert mine in [row["text"] for row in world.store.rows.values()]
 
     def test_a_pinned_memory_is_taken_out_of_every_proposal(self, review: Page, world: World) -> None:
-        dog = card(review, "Pickle")
-        dog.locator('[data-say="yes"]').click()
-        dog.get_by_text("Accepted").wait_for()
+        dog = say(review, "Pickle")
         dog.locator("summary").first.click()
         dog.locator(".why summary").click()
         dog.locator('.why [data-pin="dog1"]').click()
@@ -198,9 +152,7 @@ class TestAnswers:
 
     def test_answers_teach_the_thresholds(self, review: Page, world: World) -> None:
         """A calibration is offered from fifty on; here the journal is filled by hand."""
-        doubt = card(review, "sea voyages")
-        doubt.locator('[data-say="same"]').click()
-        doubt.get_by_text("Accepted").wait_for()
+        doubt = say(review, "sea voyages", "same")
         assert taught(world) == [Label.DUPLICATE]
         assert review.locator('[data-do="calibrate"]').count() == 0
         doubt.locator('[data-say="undo"]').click()
@@ -219,8 +171,7 @@ class TestApply:
     def test_what_will_be_done_is_shown_then_done_then_taken_back(self, review: Page, world: World) -> None:
         before = copy.deepcopy(world.store.rows)
         for words in ("Pickle", "plumber"):
-            card(review, words).locator('[data-say="yes"]').click()
-            card(review, words).get_by_text("Accepted").wait_for()
+            say(review, words)
         review.locator("article.resolve").locator('[data-say="b"]').click()
         review.click('[data-do="apply"]')
         assert review.locator("dialog .tally").inner_text() == "2 deleted, 1 expired, 0 rewritten, 0 added"
@@ -253,10 +204,8 @@ class TestApply:
 
     def test_a_store_that_changed_meanwhile_is_looked_at_again(self, review: Page, world: World) -> None:
         for words in ("Pickle", "marathon"):
-            card(review, words).locator('[data-say="yes"]').click()
-            card(review, words).get_by_text("Accepted").wait_for()
-        review.click('[data-do="apply"]')
-        review.locator("dialog[open]").wait_for()
+            say(review, words)
+        preview(review)
         world.store.write(Delete("dog1"))
         rows = copy.deepcopy(world.store.rows)
         review.click('[data-do="confirm"]')
@@ -269,8 +218,7 @@ class TestApply:
 
     def test_another_run_under_way_is_told(self, review: Page, world: World) -> None:
         card(review, "Pickle").locator('[data-say="yes"]').click()
-        review.click('[data-do="apply"]')
-        review.locator("dialog[open]").wait_for()
+        preview(review)
         with world.session() as session, session.locked():
             review.click('[data-do="confirm"]')
             review.get_by_text("Another mem0-dream run").wait_for()
@@ -282,9 +230,7 @@ class TestApply:
 
         world = many_world(24, tmp_path / "state")
         world.store.before_write = lambda _change: time.sleep(0.1)
-        watched = ReviewObserver()
-        with served(world.access(), watched) as link:
-            page.goto(link)
+        with reviewed(page, world):
             page.click("#line-panel summary")
             page.click('[data-do="accept-line"]')
             page.get_by_text("Apply 12 changes").wait_for()
@@ -293,117 +239,6 @@ class TestApply:
             page.get_by_text("apply: ").wait_for()
             assert page.evaluate("document.getElementById('main').inert")
             page.get_by_text("Done: 12 deleted, 0 rewritten, 0 added.").wait_for()
-
-
-def answer_some(page: Page) -> None:
-    for words, say in (("Pickle", "yes"), ("plumber", "no"), ("indentation", "b")):
-        card(page, words).locator(f'[data-say="{say}"]').click()
-        card(page, words).locator(".said").first.wait_for()
-
-
-class TestTabs:
-    def test_an_answered_card_is_one_coloured_line_that_opens(self, review: Page) -> None:
-        answer_some(review)
-        for words, shade in (("Pickle", "yes"), ("plumber", "no"), ("indentation", "b")):
-            box = card(review, words).bounding_box()
-            assert box is not None
-            assert box["height"] < 60
-            assert f" folded {shade}" in str(card(review, words).get_attribute("class"))
-        assert card(review, "indentation").locator("summary bdi").first.inner_text().startswith("Never")
-        card(review, "Pickle").locator("summary").first.click()
-        assert card(review, "Pickle").locator(".row.goes").is_visible()
-
-    def test_answers_are_found_again_in_another_browser_and_each_can_be_taken_back(
-        self, page: Page, browser: Browser, world: World
-    ) -> None:
-        with served(world.access(), ReviewObserver()) as link:
-            page.goto(link)
-            answer_some(page)
-            page.click('[data-do="refresh"]')
-            page.get_by_text("Looked again.").wait_for()
-            assert len(cards(page)) == 4
-        other = browser.new_page()
-        with served(world.access(), ReviewObserver()) as link:
-            other.goto(f"{link}#tab=answered")
-            said = other.locator(".folded .said").all_inner_texts()
-            assert sorted(said) == ["Accepted", "B stays", "Rejected"]
-            other.locator(".folded", has_text="plumber").get_by_role("button").click()
-            other.get_by_text("The answer is withdrawn.").wait_for()
-            for words in ("Pickle", "indentation"):
-                other.locator("article.folded", has_text=words).locator('[data-say="undo"]').click()
-            other.get_by_text("Nothing is answered").wait_for()
-            assert answers(world) == []
-            other.click("#tab-open")
-            assert len(other.locator("article.card").all()) == 7
-        other.close()
-
-    def test_one_change_of_a_run_is_taken_back_and_the_rest_stands(self, review: Page, world: World) -> None:
-        before = copy.deepcopy(world.store.rows)
-        answer_some(review)
-        apply(review)
-        review.click("#tab-applied")
-        assert review.locator("section.run h2").inner_text() == "1 deleted, 1 expired, 0 rewritten, 0 added"
-        stands = [line.inner_text() for line in review.locator(".folded summary").all()]
-        assert stands == [
-            "Merge Has a brindle whippet named Pickle.",
-            "Conflict Never uses tabs for indentation in Go code.",
-        ]
-        review.locator(".folded.merge").locator('[data-do="undo-action"]').click()
-        review.get_by_text("taken back").first.wait_for()
-        assert [name for name, row in world.store.rows.items() if row != before[name]] == ["tabs1", "tabs2"]
-        assert review.locator("section.run h2").inner_text() == "0 deleted, 1 expired, 0 rewritten, 0 added"
-        review.click('[data-do="undo-run"]')
-        review.get_by_text("Nothing was applied yet").wait_for()
-        assert world.store.rows == before
-
-
-class TestAtOnce:
-    def test_all_that_is_shown_is_answered_and_taken_back(self, review: Page, world: World) -> None:
-        review.click('[data-kind="prune"]')
-        review.click('[data-do="yes-all"]')
-        review.get_by_text("3 proposals accepted.").wait_for()
-        assert answers(world) == ["yes"] * 3
-        review.locator("#notices").get_by_role("button", name="Undo").click()
-        review.get_by_text("3 answers withdrawn.").wait_for()
-        assert answers(world) == []
-        review.click('[data-kind="all"]')
-        review.click('[data-do="no-all"]')
-        review.get_by_text("6 proposals rejected.").wait_for()
-        assert answers(world) == ["no"] * 6
-        assert card(review, "indentation").locator('[data-say="b"]').is_visible()
-
-    def test_all_of_it_goes_by_keyboard(self, review: Page, world: World) -> None:
-        keys = review.keyboard
-        keys.press("?")
-        told = review.locator("dialog").inner_text()
-        assert all(f"{key}\t" in told for key in ("j", "a", "r", "e", "u", "w", "A", "R", "p", "/", "?"))
-        keys.press("Escape")
-        review.locator("dialog[open]").wait_for(state="detached")
-        keys.press("/")
-        review.locator("#search:focus").wait_for()
-        keys.type("plumber")
-        review.locator('[type="search"]').blur()
-        keys.press("j")
-        keys.press("a")
-        card(review, "plumber").get_by_text("Accepted").wait_for()
-        keys.press("p")
-        review.locator("dialog[open]").wait_for()
-        keys.press("Enter")
-        review.get_by_text("Done: 1 deleted").wait_for()
-        keys.press("3")
-        assert review.locator("#tab-applied").get_attribute("aria-selected") == "true"
-        assert "tap" not in world.store.rows
-
-    def test_a_key_right_after_a_dialog_closed_counts(self, review: Page) -> None:
-        review.keyboard.press("?")
-        # Until the next frame the focus is still on the button of the dialog.
-        focused = review.evaluate("""() => {
-            const button = document.activeElement;
-            document.querySelector("dialog").close();
-            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
-            return [button.closest("dialog") !== null, document.activeElement.id];
-        }""")
-        assert focused == [True, "search"]
 
 
 class TestTrouble:
@@ -427,8 +262,7 @@ class TestTrouble:
 
     def test_over_the_budget_is_asked_twice(self, page: Page, world: World) -> None:
         world.limits = world.limits.model_copy(update={"max_delete": 0.01, "min_delete": 0})
-        with served(world.access(), ReviewObserver()) as link:
-            page.goto(link)
+        with reviewed(page, world):
             card(page, "Pickle").locator('[data-say="yes"]').click()
             page.get_by_text("Apply 1 change").wait_for()
             page.click('[data-do="apply"]')
@@ -483,61 +317,9 @@ class TestTrouble:
         assert run.get_by_text("Nothing is lost.").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_answers_and_applies(review: Page, scheme: str) -> None:
-    review.set_viewport_size({"width": 390, "height": 844})
-    review.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    answer_some(review)
-    for tab in ("answered", "applied", "history", "open"):
-        review.click(f"#tab-{tab}")
-        assert review.evaluate("document.documentElement.scrollWidth") <= 390
-    review.click('[data-do="apply"]')
-    review.locator("dialog[open]").wait_for()
-    assert review.evaluate("document.querySelector('dialog').scrollWidth") <= 390
-
-
-class TestLooking:
-    def test_look_again_shows_what_the_store_says_now(self, review: Page, world: World) -> None:
-        for words in ("Pickle", "marathon"):
-            card(review, words).locator('[data-say="yes"]').click()
-            card(review, words).get_by_text("Accepted").wait_for()
-        world.store.write(Delete("dog2"))
-        review.click('[data-do="refresh"]')
-        review.get_by_text("Looked again. 1 answer no longer fits.").wait_for()
-        review.click("#tab-answered")
-        assert review.locator("article.card", has_text="Pickle").count() == 0
-        assert card(review, "marathon").get_by_text("Accepted").is_visible()
-        review.click('#notices [aria-label="Close"]')
-        assert review.locator("#notices").inner_text() == ""
-
-    def test_the_other_controls_do_what_they_say(self, page: Page, tmp_path: Path) -> None:
-        world = many_world(60, tmp_path / "state")
-        watched = ReviewObserver()
-        with served(world.access(), watched) as link:
-            page.goto(link)
-            page.click('[data-do="next"]')
-            page.click('[data-do="next"]')
-            page.click('[data-do="previous"]')
-            assert "Page 2 of 3" in page.locator("#pages").inner_text()
-            page.click("#line-panel summary")
-            page.check('[data-do="near"]')
-            page.locator("#line").fill("0.8")
-            assert cards(page)[0] == "May be the same"
-            page.uncheck('[data-do="near"]')
-            page.click('[data-kind="merge"]')
-            first = page.locator("article.card").first
-            first.locator('[data-say="edit"]').click()
-            first.locator('[data-do="cancel"]').click()
-            assert first.locator("textarea").count() == 0
-            page.keyboard.press("4")
-            page.keyboard.press("1")
-            assert set(cards(page)) == {"Merge"}
-
-
 class TestHolds:
     def test_a_reload_in_the_middle_loses_nothing(self, review: Page) -> None:
-        card(review, "Pickle").locator('[data-say="yes"]').click()
-        card(review, "Pickle").get_by_text("Accepted").wait_for()
+        say(review, "Pickle")
         review.reload()
         assert card(review, "Pickle").count() == 0
         review.click("#tab-answered")
@@ -546,12 +328,9 @@ class TestHolds:
 
     def test_a_review_begun_anew_knows_the_answers(self, page: Page, world: World) -> None:
         for _ in range(2):
-            watched = ReviewObserver()
-            with served(world.access(), watched) as link:
-                page.goto(link)
+            with reviewed(page, world):
                 if not answers(world):
-                    card(page, "Pickle").locator('[data-say="yes"]').click()
-                    card(page, "Pickle").get_by_text("Accepted").wait_for()
+                    say(page, "Pickle")
                 page.click("#tab-answered")
                 card(page, "Pickle").get_by_text("Accepted").wait_for()
 
@@ -561,8 +340,7 @@ class TestHolds:
         card(review, "Pickle").locator('[data-say="yes"]').click()
         review.locator("#notices").get_by_text("open in another tab").wait_for()
         assert review.locator('[data-say="yes"]').count() == 0
-        card(other, "Pickle").locator('[data-say="yes"]').click()
-        card(other, "Pickle").get_by_text("Accepted").wait_for()
+        say(other, "Pickle")
 
     def test_a_second_review_of_the_same_store_is_refused(self, address: str, world: World) -> None:
         from mem0_dream.errors import StoreLockedError
@@ -581,17 +359,14 @@ class TestHolds:
         assert "Pickle" not in page.content()
 
     def test_a_server_that_is_gone_is_told(self, page: Page, world: World) -> None:
-        watched = ReviewObserver()
-        with served(world.access(), watched) as link:
-            page.goto(link)
+        with reviewed(page, world):
+            pass
         card(page, "Pickle").locator('[data-say="yes"]').click()
         page.get_by_text("The review has ended").wait_for()
         assert card(page, "Pickle").locator('[data-say="yes"]').is_visible()
 
     def test_hostile_text_is_text_here_too(self, review: Page) -> None:
-        evil = card(review, "onerror")
-        evil.locator('[data-say="yes"]').click()
-        evil.get_by_text("Accepted").wait_for()
+        say(review, "onerror")
         review.click('[data-do="apply"]')
         assert "<script>" in review.locator("dialog .gone").inner_text()
         review.click('[data-do="confirm"]')
@@ -599,10 +374,7 @@ class TestHolds:
         assert review.title() != "run"
 
     def test_five_hundred_proposals_are_turned_page_by_page(self, page: Page, tmp_path: Path) -> None:
-        world = many_world(500, tmp_path / "state")
-        watched = ReviewObserver()
-        with served(world.access(), watched) as link:
-            page.goto(link)
+        with reviewed(page, many_world(500, tmp_path / "state")):
             assert "500" in page.locator(".chip").first.inner_text()
             assert len(cards(page)) == 25
             for _ in range(26):
@@ -610,7 +382,6 @@ class TestHolds:
             assert "Page 2 of 20" in page.locator("#pages").inner_text()
             page.click('[data-kind="resolve"]')
             assert set(cards(page)) == {"Conflict"}
-            page.click('[data-do="next"]')
             last = page.locator("article.card").last
             last.locator('[data-say="b"]').click()
             last.locator(".said", has_text="B stays").wait_for()
@@ -629,15 +400,13 @@ class TestHolds:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(review: Page, axe: str, scheme: str) -> None:
     review.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    card(review, "Pickle").locator('[data-say="yes"]').click()
-    card(review, "Pickle").get_by_text("Accepted").wait_for()
+    say(review, "Pickle")
     review.locator("article.resolve").locator('[data-say="a"]').click()
     card(review, "marathon").locator('[data-say="edit"]').click()
     card(review, "marathon").locator("textarea").fill("Runs.")
     review.get_by_text("This would lose").wait_for()
     found = violations(review, axe)
-    review.click('[data-do="apply"]')
-    review.locator("dialog[open]").wait_for()
+    preview(review)
     assert [*found, *violations(review, axe)] == []
 
 
@@ -656,8 +425,7 @@ def test_files_and_graphs_are_reviewed_on_the_same_page(
     options = Options(config=config, store_kind=kind, state_dir=tmp_path / "state", now=NOW)
     options.root = built.folder / "shop" if kind == "md" else None
     options.graph_file = built.folder / "memory.jsonl" if kind == "graph" else None
-    watched = ReviewObserver()
-    with served(access_of(options), watched) as link:
+    with served(access_of(options), ReviewObserver()) as link:
         page.goto(link)
         merge = page.locator("article.merge").first
         merge.locator('[data-say="yes"]').click()

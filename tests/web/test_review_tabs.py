@@ -1,0 +1,170 @@
+"""The live review in a real Chromium: its tabs, its keys, what is answered at once, and a phone."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from mem0_dream.pipeline.stores.base import Delete
+from page_checks import answer_some, answers, apply, card, cards, preview, reviewed, say
+from reviewing import World, many_world, served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+from mem0_dream.pipeline.web.desk import ReviewObserver
+
+pytestmark = pytest.mark.web
+
+
+class TestTabs:
+    def test_an_answered_card_is_one_coloured_line_that_opens(self, review: Page) -> None:
+        answer_some(review)
+        for words, shade in (("Pickle", "yes"), ("plumber", "no"), ("indentation", "b")):
+            box = card(review, words).bounding_box()
+            assert box is not None
+            assert box["height"] < 60
+            assert f" folded {shade}" in str(card(review, words).get_attribute("class"))
+        assert card(review, "indentation").locator("summary bdi").first.inner_text().startswith("Never")
+        card(review, "Pickle").locator("summary").first.click()
+        assert card(review, "Pickle").locator(".row.goes").is_visible()
+
+    def test_answers_are_found_again_in_another_browser_and_each_can_be_taken_back(
+        self, page: Page, browser: Browser, world: World
+    ) -> None:
+        with reviewed(page, world):
+            answer_some(page)
+            page.click('[data-do="refresh"]')
+            page.get_by_text("Looked again.").wait_for()
+            assert len(cards(page)) == 4
+        other = browser.new_page()
+        with served(world.access(), ReviewObserver()) as link:
+            other.goto(f"{link}#tab=answered")
+            said = other.locator(".folded .said").all_inner_texts()
+            assert sorted(said) == ["Accepted", "B stays", "Rejected"]
+            other.locator(".folded", has_text="plumber").get_by_role("button").click()
+            other.get_by_text("The answer is withdrawn.").wait_for()
+            for words in ("Pickle", "indentation"):
+                other.locator("article.folded", has_text=words).locator('[data-say="undo"]').click()
+            other.get_by_text("Nothing is answered").wait_for()
+            assert answers(world) == []
+            other.click("#tab-open")
+            assert len(other.locator("article.card").all()) == 7
+        other.close()
+
+    def test_one_change_of_a_run_is_taken_back_and_the_rest_stands(self, review: Page, world: World) -> None:
+        before = copy.deepcopy(world.store.rows)
+        answer_some(review)
+        apply(review)
+        review.click("#tab-applied")
+        assert review.locator("section.run h2").inner_text() == "1 deleted, 1 expired, 0 rewritten, 0 added"
+        stands = [line.inner_text() for line in review.locator(".folded summary").all()]
+        assert stands == [
+            "Merge Has a brindle whippet named Pickle.",
+            "Conflict Never uses tabs for indentation in Go code.",
+        ]
+        review.locator(".folded.merge").locator('[data-do="undo-action"]').click()
+        review.get_by_text("taken back").first.wait_for()
+        assert [name for name, row in world.store.rows.items() if row != before[name]] == ["tabs1", "tabs2"]
+        assert review.locator("section.run h2").inner_text() == "0 deleted, 1 expired, 0 rewritten, 0 added"
+        review.click('[data-do="undo-run"]')
+        review.get_by_text("Nothing was applied yet").wait_for()
+        assert world.store.rows == before
+
+
+class TestAtOnce:
+    def test_all_that_is_shown_is_answered_and_taken_back(self, review: Page, world: World) -> None:
+        review.click('[data-kind="prune"]')
+        review.click('[data-do="yes-all"]')
+        review.get_by_text("3 proposals accepted.").wait_for()
+        assert answers(world) == ["yes"] * 3
+        review.locator("#notices").get_by_role("button", name="Undo").click()
+        review.get_by_text("3 answers withdrawn.").wait_for()
+        assert answers(world) == []
+        review.click('[data-kind="all"]')
+        review.click('[data-do="no-all"]')
+        review.get_by_text("6 proposals rejected.").wait_for()
+        assert answers(world) == ["no"] * 6
+        assert card(review, "indentation").locator('[data-say="b"]').is_visible()
+
+    def test_all_of_it_goes_by_keyboard(self, review: Page, world: World) -> None:
+        keys = review.keyboard
+        keys.press("?")
+        told = review.locator("dialog").inner_text()
+        assert all(f"{key}\t" in told for key in ("j", "a", "r", "e", "u", "w", "A", "R", "p", "/", "?"))
+        keys.press("Escape")
+        review.locator("dialog[open]").wait_for(state="detached")
+        keys.press("/")
+        review.locator("#search:focus").wait_for()
+        keys.type("plumber")
+        review.locator('[type="search"]').blur()
+        keys.press("j")
+        keys.press("a")
+        card(review, "plumber").get_by_text("Accepted").wait_for()
+        keys.press("p")
+        review.locator("dialog[open]").wait_for()
+        keys.press("Enter")
+        review.get_by_text("Done: 1 deleted").wait_for()
+        keys.press("3")
+        assert review.locator("#tab-applied").get_attribute("aria-selected") == "true"
+        assert "tap" not in world.store.rows
+
+    def test_a_key_right_after_a_dialog_closed_counts(self, review: Page) -> None:
+        review.keyboard.press("?")
+        # Until the next frame the focus is still on the button of the dialog.
+        focused = review.evaluate("""() => {
+            const button = document.activeElement;
+            document.querySelector("dialog").close();
+            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+            return [button.closest("dialog") !== null, document.activeElement.id];
+        }""")
+        assert focused == [True, "search"]
+
+
+class TestLooking:
+    def test_look_again_shows_what_the_store_says_now(self, review: Page, world: World) -> None:
+        for words in ("Pickle", "marathon"):
+            say(review, words)
+        world.store.write(Delete("dog2"))
+        review.click('[data-do="refresh"]')
+        review.get_by_text("Looked again. 1 answer no longer fits.").wait_for()
+        review.click("#tab-answered")
+        assert review.locator("article.card", has_text="Pickle").count() == 0
+        assert card(review, "marathon").get_by_text("Accepted").is_visible()
+        review.click('#notices [aria-label="Close"]')
+        assert review.locator("#notices").inner_text() == ""
+
+    def test_the_other_controls_do_what_they_say(self, page: Page, tmp_path: Path) -> None:
+        with reviewed(page, many_world(60, tmp_path / "state")):
+            page.click('[data-do="next"]')
+            page.click('[data-do="next"]')
+            page.click('[data-do="previous"]')
+            assert "Page 2 of 3" in page.locator("#pages").inner_text()
+            page.click("#line-panel summary")
+            page.check('[data-do="near"]')
+            page.locator("#line").fill("0.8")
+            assert cards(page)[0] == "May be the same"
+            page.uncheck('[data-do="near"]')
+            page.click('[data-kind="merge"]')
+            first = page.locator("article.card").first
+            first.locator('[data-say="edit"]').click()
+            first.locator('[data-do="cancel"]').click()
+            assert first.locator("textarea").count() == 0
+            page.keyboard.press("4")
+            page.keyboard.press("1")
+            assert set(cards(page)) == {"Merge"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_answers_and_applies(review: Page, scheme: str) -> None:
+    review.set_viewport_size({"width": 390, "height": 844})
+    review.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    answer_some(review)
+    for tab in ("answered", "applied", "history", "open"):
+        review.click(f"#tab-{tab}")
+        assert review.evaluate("document.documentElement.scrollWidth") <= 390
+    preview(review)
+    assert review.evaluate("document.querySelector('dialog').scrollWidth") <= 390
