@@ -64,6 +64,12 @@ class Agent:
     def ask(self, tool: str, **arguments: Any) -> Answered:
         return self.session(lambda client: call(client, tool, **arguments))
 
+    def answer(self, plan: Answered, answers: dict[str, str], **more: Any) -> Answered:
+        return self.ask("dream_answer", plan_id=plan["plan_id"], answers=answers, **more)
+
+    def apply(self, plan: Answered) -> Answered:
+        return self.ask("dream_apply", plan_id=plan["plan_id"])
+
     def read(self, uri: str) -> str:
         async def work(client: Client) -> str:
             found = await client.read_resource(uri)

@@ -34,6 +34,7 @@ from mem0_dream.errors import PlanFileError, StoreError
 from mem0_dream.pipeline.mcp.kept import KEPT, KeptPlan, KeptPlans
 from mem0_dream.pipeline.mcp.server import CallObserver
 from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.reporting.report import NOTHING_FOUND, NOTHING_STORED
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
 __all__ = ["dream", "store"]
@@ -60,7 +61,6 @@ def _fails(*_: object, **__: object) -> None:
 
 
 def id_of(plan: Any, *words: str) -> str:
-    """The id of the proposal or conflict whose line holds the words."""
     lines = {item["id"]: item["line"] for item in (*plan["proposals"], *plan["conflicts"])}
     return next(name for name, line in lines.items() if all(word in line for word in words))
 
@@ -84,12 +84,8 @@ class TestPlan:
         assert (conflict["a"], conflict["b"], conflict["newer"]) == (TABS, NO_TABS, "b")
 
     def test_a_clean_store_says_so(self, serve: Serve) -> None:
-        assert serve(user_id="nobody").ask("dream_plan")["report"] == (
-            "No memories found. Nothing to consolidate."
-        )
-        assert serve(user_id="bob").ask("dream_plan")["report"] == (
-            "Dream complete. No duplicate, contradictory, or stale memories found."
-        )
+        assert serve(user_id="nobody").ask("dream_plan")["report"] == NOTHING_STORED
+        assert serve(user_id="bob").ask("dream_plan")["report"] == NOTHING_FOUND
 
     def test_explain_gives_texts_scores_and_evidence(self, serve: Serve) -> None:
         agent = serve()
@@ -116,19 +112,17 @@ class TestApply:
         store.rows = rows
         agent = serve()
         plan = agent.ask("dream_plan")
-        answered = agent.ask(
-            "dream_answer", plan_id=plan["plan_id"], answers={plan["conflicts"][0]["id"]: "b"}
-        )
+        answered = agent.answer(plan, {plan["conflicts"][0]["id"]: "b"})
         assert answered["open_conflicts"] == 0
         assert "[B stays]" in answered["report"]
-        done = agent.ask("dream_apply", plan_id=plan["plan_id"])
+        done = agent.apply(plan)
         assert typed.endswith(f"? [Y/n] {done['summary']}")
         assert sorted(row["text"] for row in store.rows.values()) == expected
         assert done["undo"].startswith(f"mem0-dream undo {done['run']} --config ")
 
     def test_nothing_is_resolved_without_an_answer(self, serve: Serve, store: InMemoryStore) -> None:
         agent = serve()
-        done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
+        done = agent.apply(agent.ask("dream_plan"))
         assert (done["merged"], done["pruned"], done["resolved"], done["skipped"]) == (2, 2, 0, 1)
         assert {"tabs1", "tabs2"} <= store.rows.keys()
         again = agent.ask("dream_plan")
@@ -137,39 +131,27 @@ class TestApply:
     def test_a_skipped_conflict_is_not_asked_about_again(self, serve: Serve, dream: Invoke) -> None:
         agent = serve()
         plan = agent.ask("dream_plan")
-        agent.ask("dream_answer", plan_id=plan["plan_id"], answers={plan["conflicts"][0]["id"]: "skip"})
-        run = agent.ask("dream_apply", plan_id=plan["plan_id"])["run"]
+        agent.answer(plan, {plan["conflicts"][0]["id"]: "skip"})
+        run = agent.apply(plan)["run"]
         again = agent.ask("dream_plan")
         assert (again["conflicts"], again["left_open"]) == ([], 1)
         assert "skipped: resolve" in dream("reject", "--list").stdout
         assert agent.ask("dream_undo", run=run)["restored"] > 0
         assert len(agent.ask("dream_plan")["conflicts"]) == 1
 
-    def test_what_is_refused_stays_and_is_not_proposed_again(
-        self, serve: Serve, store: InMemoryStore
-    ) -> None:
-        agent = serve()
-        plan = agent.ask("dream_plan")
-        answers = {id_of(plan, "dog1"): "no", id_of(plan, "tap"): "skip"}
-        left = agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)
-        assert (left["proposed"]["merges"], left["proposed"]["prunes"]) == (1, 1)
-        assert "dog1" not in left["report"]
-        agent.ask("dream_apply", plan_id=plan["plan_id"])
-        assert {"dog1", "dog2", "tap"} <= store.rows.keys()
-        again = agent.ask("dream_plan")
-        assert [item["line"][:12] for item in again["proposals"]] == ["[memory:tap]"]
-
-    def test_a_refusal_survives_another_plan(self, serve: Serve, store: InMemoryStore) -> None:
+    def test_refusals_alone_survive_another_plan(self, serve: Serve, store: InMemoryStore) -> None:
         agent, before = serve(), whole(store)
         plan = agent.ask("dream_plan")
         refused = {item["id"]: "no" for item in plan["proposals"]}
-        told = agent.ask("dream_answer", plan_id=plan["plan_id"], answers=refused)
-        assert told["answered"] == dict.fromkeys(refused, "left out for good")
+        assert agent.answer(plan, refused)["answered"] == dict.fromkeys(refused, "left out for good")
         again = agent.ask("dream_plan")
         assert again["proposals"] == []
+        agent.answer(plan, {plan["conflicts"][0]["id"]: "skip"})
         for made in (again, plan):
-            agent.ask("dream_apply", plan_id=made["plan_id"])
+            done = agent.apply(made)
+            assert (done["run"], done["undo"]) == ("", None)
             assert whole(store) == before
+        assert agent.ask("dream_plan")["report"].startswith("Dream complete. Nothing new to propose.")
 
     def test_an_answer_holds_for_the_same_proposal_of_another_plan(
         self, serve: Serve, store: InMemoryStore
@@ -177,7 +159,7 @@ class TestApply:
         agent = serve()
         plan = agent.ask("dream_plan")
         answers = {plan["conflicts"][0]["id"]: "b", id_of(plan, "tap"): "skip"}
-        agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)
+        agent.answer(plan, answers)
         store.rows |= InMemoryStore([memory("aaa", "Fixed the bug", days=300)]).rows
         again = agent.ask("dream_plan")
         told = {id_of(again, "tabs1"): "B stays", id_of(again, "tap"): "left out this time"}
@@ -185,7 +167,7 @@ class TestApply:
         assert "[B stays]" in again["report"]
         left = agent.ask("dream_answer", plan_id=again["plan_id"], withdraw=[id_of(again, "tabs1")])
         assert left["answered"] == {id_of(again, "tap"): "left out this time"}
-        done = agent.ask("dream_apply", plan_id=again["plan_id"])
+        done = agent.apply(again)
         assert done["answered"] == left["answered"]
         assert {"tabs1", "tabs2", "tap"} <= store.rows.keys()
 
@@ -198,22 +180,12 @@ class TestApply:
         assert "would lose" in agent.ask("dream_answer", **given, texts={merge: "Runs."}).error
         assert "written by hand" in agent.ask("dream_answer", **given).error
         assert agent.ask("dream_answer", **given, texts={merge: mine})["answered"] == {merge: "in own words"}
-        agent.ask("dream_answer", plan_id=plan["plan_id"], answers={conflict: "same"})
-        done = agent.ask("dream_apply", plan_id=plan["plan_id"])
+        agent.answer(plan, {conflict: "same"})
+        done = agent.apply(plan)
         assert (done["merged"], done["resolved"], done["moved"]) == (3, 0, [])
         texts = [row["text"] for row in store.rows.values()]
         assert mine in texts
         assert (TABS in texts, NO_TABS in texts) == (False, True)
-
-    def test_refusals_alone_are_remembered(self, serve: Serve, store: InMemoryStore) -> None:
-        agent, before = serve(), whole(store)
-        plan = agent.ask("dream_plan")
-        answers = {item["id"]: "no" for item in plan["proposals"]} | {plan["conflicts"][0]["id"]: "skip"}
-        agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)
-        done = agent.ask("dream_apply", plan_id=plan["plan_id"])
-        assert (done["run"], done["undo"]) == ("", None)
-        assert whole(store) == before
-        assert agent.ask("dream_plan")["report"].startswith("Dream complete. Nothing new to propose.")
 
     def test_a_doubt_is_decided_by_an_answer(
         self, serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
@@ -225,21 +197,19 @@ class TestApply:
         }
         monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: FakeScorer(pairs))
         rows = [
-            memory(f"{side}{number}", text)
+            memory(f"{side}{number}", text, days=days)
             for number, pair in enumerate(pairs)
-            for side, text in zip("xy", pair, strict=True)
+            for side, text, days in zip("xy", pair, (30, 9), strict=True)
         ]
-        store.rows = InMemoryStore(
-            [memory(row.id, row.text, days=30 if row.id[0] == "x" else 9) for row in rows]
-        ).rows
+        store.rows = InMemoryStore(rows).rows
         agent = serve()
         plan = agent.ask("dream_plan")
         assert (plan["unsure"], plan["proposals"]) == (3, [])
         doubts = agent.ask("dream_explain", plan_id=plan["plan_id"], unsure=True)["explanations"]
         ids = {doubt["memories"][0]["id"][1:]: doubt["id"] for doubt in doubts}
         answers = {ids["0"]: "yes", ids["1"]: "no", ids["2"]: "b"}
-        agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)
-        done = agent.ask("dream_apply", plan_id=plan["plan_id"])
+        agent.answer(plan, answers)
+        done = agent.apply(plan)
         assert (done["merged"], done["resolved"]) == (1, 1)
         assert {"x1", "y1", "y2"} <= store.rows.keys()
         assert store.rows["x2"]["metadata"]["superseded_reason"] == "contradicted"
@@ -255,44 +225,37 @@ class TestApply:
         store.rows = InMemoryStore([memory("a", porto, days=99), memory("b", faro, days=3), old]).rows
         agent = serve()
         plan = agent.ask("dream_plan")
-        agent.ask("dream_answer", plan_id=plan["plan_id"], answers={plan["conflicts"][0]["id"]: "b"})
-        agent.ask("dream_apply", plan_id=plan["plan_id"])
+        agent.answer(plan, {plan["conflicts"][0]["id"]: "b"})
+        agent.apply(plan)
         plan = agent.ask("dream_plan")
         (asked,) = plan["outdated"]
         assert (asked["line"].split()[0], asked["answers"]) == ("[memory:old]", ["yes", "still", "skip"])
-        agent.ask("dream_answer", plan_id=plan["plan_id"], answers={asked["id"]: "yes"})
-        assert agent.ask("dream_apply", plan_id=plan["plan_id"])["pruned"] == 1
+        agent.answer(plan, {asked["id"]: "yes"})
+        assert agent.apply(plan)["pruned"] == 1
         assert store.rows["old"]["expires_on"]
 
     @pytest.mark.parametrize(
         ("name", "answer", "told"),
-        [
-            ("c1", "yes", "a, b, both, same, still, skip"),
-            ("m1", "a", "yes, no, skip, edit"),
-            ("zz", "no", "no proposal"),
-        ],
-    )
-    def test_an_answer_that_means_nothing_is_refused(
-        self, serve: Serve, name: str, answer: str, told: str
-    ) -> None:
+        [("c1", "yes", "a, b, both, same, still, skip"), ("m1", "a", "yes, no, skip, edit"), ("zz", "no", "no proposal")],
+    )  # fmt: skip
+    def test_an_answer_that_means_nothing_is_refused(self, serve, name, answer, told):
         agent = serve()
         plan = agent.ask("dream_plan")
         ids = {"c1": plan["conflicts"][0]["id"], "m1": id_of(plan, "dog1")}
-        wrong = agent.ask("dream_answer", plan_id=plan["plan_id"], answers={ids.get(name, name): answer})
+        wrong = agent.answer(plan, {ids.get(name, name): answer})
         assert told in wrong.error
 
     def test_a_plan_is_applied_once(self, serve: Serve) -> None:
         agent = serve()
         plan = agent.ask("dream_plan")
-        run = agent.ask("dream_apply", plan_id=plan["plan_id"])["run"]
-        assert f"was applied as run {run}" in agent.ask("dream_apply", plan_id=plan["plan_id"]).error
+        run = agent.apply(plan)["run"]
+        assert f"was applied as run {run}" in agent.apply(plan).error
 
     @pytest.mark.parametrize("name", ["", "000000000000", "../journal", "a" * 5000, "..\x1b[31m"])
     def test_an_unknown_plan_is_refused(self, serve: Serve, name: str) -> None:
         told = serve().ask("dream_apply", plan_id=name).error
         assert "make one with dream_plan" in told
-        assert told.isprintable()
-        assert len(told) < 200
+        assert (told.isprintable(), len(told) < 200) == (True, True)
 
     def test_a_plan_of_another_store_is_refused(self, serve: Serve, store: InMemoryStore) -> None:
         plan = serve().ask("dream_plan")["plan_id"]
@@ -312,36 +275,22 @@ class TestApply:
 
     def test_a_server_that_retires_deletes_nothing(self, serve: Serve, store: InMemoryStore) -> None:
         agent, names = serve(retire=True), set(store.rows)
-        done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
-        assert done["pruned"] == 2
-        assert names <= store.rows.keys()
+        done = agent.apply(agent.ask("dream_plan"))
+        assert (done["pruned"], names - set(store.rows)) == (2, set())
         assert store.rows["bug"]["expires_on"]
-
-    def test_an_undo_brings_everything_back(self, serve: Serve, store: InMemoryStore) -> None:
-        agent, before = serve(), whole(store)
-        done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
-        undone = agent.ask("dream_undo")
-        assert undone["run"] == done["run"]
-        assert undone["restored"] > 0
-        assert undone["kept"] == []
-        assert whole(store) == before
 
 
 class TestForget:
     def test_a_search_removes_nothing_and_a_pick_removes_what_was_picked(
         self, serve: Serve, store: InMemoryStore
     ) -> None:
-        agent, before = serve(), whole(store)
+        agent, before, names = serve(), whole(store), set(store.rows)
         found = agent.ask("dream_forget", query="bug")
         assert whole(store) == before
         ids = {item["text"]: item["id"] for item in found["found"]}
         assert ids["[PINNED] Fixed bug"] is None
-        done = agent.ask("dream_forget", plan_id=found["plan_id"], pick=[ids["Fixed bug"]])["applied"]
-        assert done["pruned"] == 1
-        assert "bug" not in store.rows
-        assert "pin" in store.rows
-        agent.ask("dream_undo")
-        assert whole(store) == before
+        agent.ask("dream_forget", plan_id=found["plan_id"], pick=[ids["Fixed bug"]])
+        assert names - set(store.rows) == {"bug"}
 
     def test_nothing_is_forgotten_by_mistake(self, serve: Serve, store: InMemoryStore) -> None:
         agent, before = serve(), whole(store)
@@ -385,18 +334,12 @@ class TestWriting:
             ("dream_plan", {"all": True}, "dream_plan has no argument all; it takes: none."),
             ("dream_undo", {"id": "x"}, "dream_undo has no argument id; it takes: run."),
             ("dream_apply", {}, "plan_id: Field required"),
-            (
-                "dream_explain",
-                {"plan_id": "x", "limit": 0},
-                "limit: Input should be greater than or equal to 1",
-            ),
+            ("dream_explain", {"plan_id": "x", "limit": 0}, "limit: Input should be greater than or equal"),
             ("dream_apply", {"plan_id": "x"}, "The plan 'x' is not known; make one with dream_plan."),
         ],
     )
-    def test_a_wrong_call_is_one_plain_sentence(
-        self, serve: Serve, tool: str, arguments: dict[str, Any], told: str
-    ) -> None:
-        assert serve().ask(tool, **arguments).error == told
+    def test_a_wrong_call_is_one_plain_sentence(self, serve, tool, arguments, told):
+        assert serve().ask(tool, **arguments).error.startswith(told)
 
 
 def test_status_is_that_of_the_command_line(serve: Serve, dream: Invoke) -> None:
@@ -407,25 +350,19 @@ def test_status_is_that_of_the_command_line(serve: Serve, dream: Invoke) -> None
 
 
 def test_a_text_is_checked_before_it_is_stored(serve: Serve) -> None:
-    agent = serve()
-    found = agent.ask(
-        "dream_check", texts=["Has a whippet named Pickle.", "Deploys stop at the freeze flag."]
-    )
+    agent, whippet, deploys = serve(), "Has a whippet named Pickle.", "Deploys stop at the freeze flag."
+    found = agent.ask("dream_check", texts=[whippet, deploys])
     assert [each["finding"] for each in found["texts"]] == ["same as", "new"]
-    assert found["texts"][0]["matches"][0]["text"] == "Has a whippet named Pickle."
-    pet = {"name": "pet", "observations": ["Has a whippet named Pickle."]}
+    assert found["texts"][0]["matches"][0]["text"] == whippet
+    pet = {"name": "pet", "observations": [whippet]}
     known = agent.ask("dream_check", learning=pet)["learning"]
     assert (known["save"], known["similarity"]) == (False, 1.0)
     new = {
-        "name": "deploys",
-        "observations": ["Deploys stop at the freeze flag."],
-        "severity": "critical",
-        "source": "mistake",
+        "name": "deploys", "observations": [deploys], "severity": "critical", "source": "mistake",
         "contexts": ["a", "b", "c"],
-    }
+    }  # fmt: skip
     told = agent.ask("dream_check", learning=new)["learning"]
-    assert told["save"] is True
-    assert told["entity"]["name"] == "deploys"
+    assert (told["save"], told["entity"]["name"]) == (True, "deploys")
     assert agent.ask("dream_check").error == "There is nothing to check; give texts, or a learning."
 
 
@@ -436,21 +373,17 @@ def test_resources_hold_the_last_report_and_what_is_open(serve: Serve) -> None:
     plan = agent.ask("dream_plan")
     assert plan["report"] in agent.read("dream://report/last")
     assert len(json.loads(agent.read("dream://conflicts/open"))["conflicts"]) == 1
-    agent.ask("dream_answer", plan_id=plan["plan_id"], answers={plan["conflicts"][0]["id"]: "a"})
+    agent.answer(plan, {plan["conflicts"][0]["id"]: "a"})
     assert json.loads(agent.read("dream://conflicts/open"))["conflicts"] == []
-    run = agent.ask("dream_apply", plan_id=plan["plan_id"])["run"]
+    run = agent.apply(plan)["run"]
     assert f"applied as run {run}" in agent.read("dream://report/last")
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every string in a result."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from (key, *texts(inner))
-    elif isinstance(value, list):
-        for inner in value:
+    elif isinstance(value, dict | list):
+        for inner in value if isinstance(value, list) else [*value, *value.values()]:
             yield from texts(inner)
 
 
@@ -472,7 +405,7 @@ def test_nothing_of_a_memory_acts_on_a_terminal(serve: Serve, store: InMemorySto
     store.rows["b1"]["text"] += evil
     answers = {plan["conflicts"][0]["id"]: "a"} if plan["conflicts"] else {}
     calls += [agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)]
-    calls += [agent.ask("dream_apply", plan_id=plan["plan_id"])]
+    calls += [agent.apply(plan)]
     found = [text for answer in calls for text in texts(answer.data) if not answer.error]
     found += [agent.read("dream://report/last"), agent.read("dream://conflicts/open")]
     assert [text for text in found if not text.replace("\n", "").isprintable()] == []
@@ -482,8 +415,7 @@ def test_nothing_of_a_memory_acts_on_a_terminal(serve: Serve, store: InMemorySto
 def test_progress_is_reported_and_a_cancelled_apply_can_be_finished(
     serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uncut = messy_store()
-    agent = serve()
+    uncut, agent = messy_store(), serve()
     monkeypatch.setattr("mem0_dream.pipeline.mcp.server.EVERY_SECONDS", 0.0)
 
     async def cut(client: Any) -> str:
@@ -508,9 +440,8 @@ def test_progress_is_reported_and_a_cancelled_apply_can_be_finished(
     assert (done["run"], done["merged"], done["pruned"]) == (interrupted, 2, 2)
     assert agent.ask("dream_status")["interrupted"] is None
     assert agent.ask("dream_undo")["restored"] > 0
-    assert {name: row["text"] for name, row in store.rows.items()} == {
-        name: row["text"] for name, row in uncut.rows.items()
-    }
+    before, after = ({name: row["text"] for name, row in each.rows.items()} for each in (uncut, store))
+    assert after == before
 
 
 class TestProgress:
@@ -545,7 +476,6 @@ class TestProgress:
 
 class TestKept:
     def kept(self, number: int = 0, **more: Any) -> KeptPlan:
-        """An empty plan of its own moment, as it is kept."""
         plan = Plan("s", "memory", datetime(2026, 1, 1, number // 60, number % 60, tzinfo=UTC), "k", (), ())
         return replace(KeptPlan.of(plan, "Report"), **more)
 
