@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from builders import BOB, NOW, memory
 from click.testing import CliRunner, Result
+from mem0_dream.errors import StoreError
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.reporting.report import clip
 from mem0_dream.testing import InMemoryStore
@@ -112,6 +113,11 @@ def dream(store: InMemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         return result
 
     return invoke
+
+
+def went_away(_change: object) -> None:
+    """For `before_write`: nothing is written any more."""
+    raise StoreError("The store went away.")
 
 
 def living(store: InMemoryStore) -> set[str]:

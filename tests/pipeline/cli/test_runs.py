@@ -17,10 +17,10 @@ from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this f
     dream,
     run_named_in,
     store,
+    went_away,
     whole,
 )
 from markdown_trees import MEMORY, fingerprint, write_tree
-from mem0_dream.errors import StoreError
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.options import Options
@@ -148,19 +148,15 @@ class TestCommands:
         assert "To forget: [memory:bug]. Apply? [Y/n] Cancelled. No changes made.\n" in declined
         assert "Nobody answered" in dream("forget", "bug", *ALICE, answers="1\n", code=2).stderr
         assert whole(store) == before
-        assert (
-            "Forgotten: 1. Undo with: mem0-dream undo "
-            in dream("forget", "bug", *ALICE, answers="all\ny\n").stdout
-        )
-        assert "bug" not in store.rows
-        assert "pin" in store.rows
+        done = dream("forget", "bug", *ALICE, answers="all\ny\n").stdout
+        assert "Forgotten: 1. Undo with: mem0-dream undo " in done
+        assert ("bug" in store.rows, "pin" in store.rows) == (False, True)
         dream("undo")
         assert whole(store) == before
 
     def test_reject(self, dream: Invoke) -> None:
-        assert (
-            "2 memories have an id that begins with 'tabs'" in dream("reject", "tabs", "bug", code=2).stderr
-        )
+        told = dream("reject", "tabs", "bug", code=2).stderr
+        assert "2 memories have an id that begins with 'tabs'" in told
         assert "0 memories" in dream("reject", "nope", "bug", code=2).stderr
         dream("reject", "memory:tabs1", "tabs2")
         dream("reject", "dog1", "dog2")
@@ -169,19 +165,8 @@ class TestCommands:
         assert "Merges (1):" in shown
 
     def test_status(self, dream: Invoke) -> None:
-        assert dream("status", "--all").stdout.splitlines()[:11] == [
-            "Memories: 18 living, 0 retired, 1 pinned",
-            "Scopes: 2",
-            "Exact duplicates: 0",
-            "Stale: 1",
-            "Listing: complete",
-            "      17  user_id=alice",
-            "       1  user_id=bob",
-            "Categories:",
-            "      17  note",
-            "       1  todo",
-            "Last run: never",
-        ]
+        told = dream("status", "--all").stdout.splitlines()
+        assert (told[0], told[10]) == ("Memories: 18 living, 0 retired, 1 pinned", "Last run: never")
         dream(*ALICE, "--auto")
         assert dream("status", "--all").stdout.splitlines()[10].endswith("(applied)")
 
@@ -236,11 +221,7 @@ class TestBadInput:
         )  # fmt: skip
 
     def test_a_store_that_fails_halfway(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
-        def fail(change: Any) -> str:
-            raise StoreError("The store went away.")
-
-        write, store.write = store.write, fail  # type: ignore[method-assign]
-        before = whole(store)
+        store.before_write, before = went_away, whole(store)
         told = dream(*ALICE, "--auto", code=4)
         run, where = run_named_in(told.stderr), f"--config {tmp_path / 'mem0.yaml'}"
         assert told.stderr == (
@@ -248,7 +229,7 @@ class TestBadInput:
             f"`mem0-dream resume {run} {where}` or take it back with `mem0-dream undo {run} {where}`.\n"
         )
         assert whole(store) == before
-        store.write = write  # type: ignore[method-assign]
+        store.before_write = lambda _: None
         assert dream("resume").stdout.startswith("Dream complete — merged: 2, pruned: 2")
 
     @pytest.mark.parametrize(("file", "code"), [("journal.db", 6), ("locks", 2)])
@@ -318,7 +299,6 @@ def test_of_two_known_stores_one_has_to_be_named(tmp_path: Path, own_state: Path
 def test_no_secret_is_noted(tmp_path: Path, own_state: Path) -> None:
     """A server's command and an address with a password are not kept; such a store is named again."""
     from mem0_dream.pipeline.cli.opening import note_place
-    from mem0_dream.pipeline.cli.options import Options
     from mem0_dream.pipeline.writing.journal import Journal
 
     journal = Journal(own_state)

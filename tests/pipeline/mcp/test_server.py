@@ -25,12 +25,13 @@ from e2e_cli import (
     dream,
     messy_store,
     store,
+    went_away,
     whole,
 )
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_world import Agent, call, inside
-from mem0_dream.errors import PlanFileError, StoreError
+from mem0_dream.errors import PlanFileError
 from mem0_dream.pipeline.mcp.kept import KEPT, KeptPlan, KeptPlans
 from mem0_dream.pipeline.mcp.server import CallObserver
 from mem0_dream.pipeline.plan import Plan
@@ -54,10 +55,6 @@ def serve(store: InMemoryStore, dream: Invoke, tmp_path: Path) -> Serve:
         return inside(config, **options)
 
     return start
-
-
-def _fails(*_: object, **__: object) -> None:
-    raise StoreError("The store went away.")
 
 
 def id_of(plan: Any, *words: str) -> str:
@@ -262,14 +259,11 @@ class TestApply:
         store.fingerprint = "another"
         assert "made for another store" in serve().ask("dream_apply", plan_id=plan).error
 
-    def test_an_interrupted_run_of_somebody_else_is_named(
-        self, serve: Serve, store: InMemoryStore, dream: Invoke, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_interrupted_run_of_somebody_else_is_named(self, serve, store, dream):
         agent = serve()
         plan = agent.ask("dream_plan")["plan_id"]
-        with monkeypatch.context() as patch:
-            patch.setattr(store, "write", _fails)
-            dream(*ALICE, "--auto", code=4)
+        store.before_write = went_away
+        dream(*ALICE, "--auto", code=4)
         told = agent.ask("dream_apply", plan_id=plan).error
         assert re.search(r"finish it with `mem0-dream resume \S+ --config /\S+mem0.yaml`", told)
 
