@@ -18,7 +18,7 @@ from ..differences import Places, changed_lines, unlike
 from ..pair import spoken, told_once
 from ..report import newer_side
 
-Place = Callable[[str, Member, Action], int]
+Place = Callable[[Member, Action], int]
 """Notes a memory in the page's table and gives its row."""
 DIGITS = 3
 """Digits of a score."""
@@ -42,7 +42,7 @@ def card(
         "id": action.id,
         "key": content_key(action),
         "kind": str(action.kind),
-        "members": [place(member.id, member, action) for member in members],
+        "members": [place(member, action) for member in members],
         "stays": next((n for n, member in enumerate(members) if member.id == action.survivor), None),
         "unsure": int(unsure) or None,
         "p": _confidence(action),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -58,25 +58,18 @@ class Table:
         self._known = {memory.id: memory for memory in material.memories}
         self._accessed = material.accessed
         self._rows: dict[tuple[str, str], int] = {}
-        self._scopes: dict[str, int] = {}
-        self._categories: dict[str, int] = {}
+        self.scopes: dict[str, int] = {}
+        self.categories: dict[str, int] = {}
         actions = (*material.plan.actions, *material.plan.unsure)
         ids = [*self._known, *(member.id for action in actions for member in action.members)]
         self._short = spoken_ids(ids, material.plan.kind)
         self.rows: list[dict[str, Any]] = []
 
-    def member(self, memory_id: str, member: Member, action: Action) -> int:
+    def member(self, member: Member, action: Action) -> int:
         """The row of a memory of a proposal, with the text that was judged."""
-        known = self._known.get(memory_id)
-        memory = Memory(
-            memory_id,
-            member.text,
-            action.scope,
-            category=known.category if known else action.category,
-            created_at=member.created_at,
-            updated_at=member.updated_at,
-        )
-        return self.row(memory)
+        category = self._known.get(member.id, action).category
+        memory = Memory(member.id, member.text, action.scope, category=category)
+        return self.row(replace(memory, created_at=member.created_at, updated_at=member.updated_at))
 
     def row(self, memory: Memory) -> int:
         """The row of a memory in these words."""
@@ -84,15 +77,14 @@ class Table:
         if key not in self._rows:
             self._rows[key] = len(self.rows)
             seen = self._accessed.get(memory.id) or (stored.accessed_at if stored else None)
-            scope = self._scopes.setdefault(str(memory.scope), len(self._scopes))
+            scope = self.scopes.setdefault(str(memory.scope), len(self.scopes))
+            category = memory.category
             shown = {
                 "id": memory.id,
                 "name": self._short.get(memory.id, memory.id),
                 "text": memory.text,
                 "scope": scope,
-                "category": self._categories.setdefault(memory.category, len(self._categories))
-                if memory.category
-                else None,
+                "category": self.categories.setdefault(category, len(self.categories)) if category else None,
                 "created": _minute(memory.created_at),
                 "updated": _minute(memory.updated_at) if memory.updated_at != memory.created_at else None,
                 "read": _minute(seen),
@@ -101,11 +93,6 @@ class Table:
             }
             self.rows.append({name: value for name, value in shown.items() if value is not None})
         return self._rows[key]
-
-    @property
-    def names(self) -> dict[str, list[str]]:
-        """Scopes and categories by their numbers."""
-        return {"scopes": list(self._scopes), "categories": list(self._categories)}
 
 
 def page_data(material: Material) -> dict[str, Any]:
@@ -125,15 +112,13 @@ def page_data(material: Material) -> dict[str, Any]:
         for shown, places in zip(cards, nearby(material.memories, material.vectors, members), strict=True):
             if places:
                 shown["near"] = [table.row(material.memories[place]) for place in places]
-    now = plan.now.isoformat(timespec="seconds")
+    now, limits = plan.now.isoformat(timespec="seconds"), material.thresholds
     return {
         "version": VERSION,
         "kind": plan.kind,
         "now": now,
         "scorer": plan.scorer,
-        "thresholds": [material.thresholds.auto, material.thresholds.duplicate]
-        if material.thresholds
-        else None,
+        "thresholds": [limits.auto, limits.duplicate] if limits else None,
         "summary": {
             "memories": sum(total.memories for total in plan.totals),
             "merges": len(plan.merges),
@@ -145,7 +130,8 @@ def page_data(material: Material) -> dict[str, Any]:
         "run": {"id": material.run, "state": material.state, "undo": material.undo} if material.run else None,
         "cards": cards,
         "memories": table.rows,
-        **table.names,
+        "scopes": list(table.scopes),
+        "categories": list(table.categories),
         "history": history_data(material.points, {t.scope: t.memories for t in plan.totals}, now),
         "apart": [list(item) for item in plan.apart],
         "gaps": list(plan.gaps),
@@ -196,19 +182,14 @@ class RunPoint:
     at: str
     state: str
     before: Mapping[Scope, int] = field(hash=False)
-    removed: Mapping[Scope, int] = field(hash=False)
-    added: Mapping[Scope, int] = field(hash=False)
-    conflicts_open: int = 0
-    unsure: int = 0
+    after: Mapping[Scope, int] = field(hash=False)  # a run that was taken back changed nothing
+    removed: int = 0
+    added: int = 0
     changed: int = 0  # memories that got another text or other relations
+    open: int = 0  # conflicts that wait for a person
+    unsure: int = 0
     done: Sequence[Action] = field(default=(), hash=False)  # the actions that were done and stand
     retires: Collection[str] = ()  # of which sorts of actions what went has expired instead of being deleted
-
-    def kept(self, scope: Scope) -> int:
-        """Living memories of a scope afterwards; a run that was taken back changed nothing."""
-        if self.state == RunState.UNDONE:
-            return self.before.get(scope, 0)
-        return self.before.get(scope, 0) - self.removed.get(scope, 0) + self.added.get(scope, 0)
 
 
 def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tuple[Outcome, str]]) -> RunPoint:
@@ -222,16 +203,20 @@ def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tupl
         return Counter(scopes[c.action] for c in made if c.operation is operation and c.action in scopes)
 
     applied = sum(outcomes.get(each.id, ("",))[0] is Outcome.APPLIED for each in plan.conflicts)
+    before = {total.scope: total.memories for total in plan.totals}
+    gone, new = counted(Operation.REMOVE), counted(Operation.ADD)
+    undone = run.state is RunState.UNDONE
     return RunPoint(
         id=run.id,
         at=run.started_at.isoformat(timespec="seconds"),
         state=str(run.state),
-        before={total.scope: total.memories for total in plan.totals},
-        removed=counted(Operation.REMOVE),
-        added=counted(Operation.ADD),
-        conflicts_open=plan.left_open + len(plan.conflicts) - applied,
-        unsure=len(plan.unsure),
+        before=before,
+        after=before if undone else {at: count - gone[at] + new[at] for at, count in before.items()},
+        removed=gone.total(),
+        added=new.total(),
         changed=sum(change.operation is Operation.REPLACE for change in made),
+        open=plan.left_open + len(plan.conflicts) - applied,
+        unsure=len(plan.unsure),
         done=tuple(action for action in plan.actions if action.id in standing),
         retires=run.retires if run.retire_on else (),
     )
@@ -294,11 +279,11 @@ def history_data(points: Iterable[RunPoint], now_counts: Mapping[Scope, int], no
                 "at": point.at,
                 "state": point.state,
                 "before": [point.before.get(scope) for scope in scopes],
-                "after": [point.kept(scope) if scope in point.before else None for scope in scopes],
-                "removed": sum(point.removed.values()),
-                "added": sum(point.added.values()),
+                "after": [point.after.get(scope) for scope in scopes],
+                "removed": point.removed,
+                "added": point.added,
                 "changed": point.changed,
-                "open": point.conflicts_open,
+                "open": point.open,
                 "unsure": point.unsure,
             }
             for point in told

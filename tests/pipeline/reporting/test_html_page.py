@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +27,18 @@ from mem0_dream.pipeline.actions import (
 )
 from mem0_dream.pipeline.answers import content_key
 from mem0_dream.pipeline.plan import Plan, ScopeTotal
+from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.reporting.differences import changed_lines, differing
-from mem0_dream.pipeline.reporting.html import Material, RunPoint, page_data, render
+from mem0_dream.pipeline.reporting.html import Material, RunPoint, page_data, render, run_point
 from mem0_dream.pipeline.reporting.html.cards import lost_words
 from mem0_dream.pipeline.reporting.html.data import history_data, nearby
-from mem0_dream.pipeline.writing.journal import Outcome
+from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from reviewing import HOSTILE, crowded, many_world, small_world
 
 TEXTS = st.text(max_size=40)
 MEGABYTE = 1_000_000
+PRUNE = Prune(id="p1", scope=ALICE, category=None, members=(Member("m", "Fixed bug"),), reason="vague")
 
 
 def embedded_in(page: str) -> dict[str, Any]:
@@ -128,23 +131,15 @@ class TestEverything:
         card = next(card for card in data["cards"] if card["kind"] == "resolve")
         verdict = card["verdicts"][0]
         assert (verdict["p"], verdict["entails"]) == ([0.05, 0.9, 0.05], [0.05, 0.05])
-        assert [
-            "negation",
-            "One denies what the other says: only B says *Never*.",
-            1,
-            1,
-        ] in verdict["evidence"]
+        told = "One denies what the other says: only B says *Never*."
+        assert ["negation", told, 1, 1] in verdict["evidence"]
 
     def test_a_run_that_was_applied_is_shown_with_what_became_of_each_action(self) -> None:
-        prune = Prune(
-            id="p1", scope=ALICE, category=None, members=(Member("m", "Fixed bug"),), reason="vague"
-        )
-        plan = Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 1),), (prune,))
+        plan = Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 1),), (PRUNE,))
+        shown: dict[str, Any] = {"state": "applied", "undo": "mem0-dream undo r1"}
         outcome = {"p1": (Outcome.SKIPPED, "memory m is gone")}
-        data = page_data(
-            Material(plan=plan, run="r1", state="applied", undo="mem0-dream undo r1", outcomes=outcome)
-        )
-        assert data["run"] == {"id": "r1", "state": "applied", "undo": "mem0-dream undo r1"}
+        data = page_data(Material(plan=plan, run="r1", outcomes=outcome, **shown))
+        assert data["run"] == {"id": "r1", **shown}
         assert data["cards"][0]["outcome"] == ["skipped", "memory m is gone"]
 
 
@@ -168,19 +163,9 @@ class TestHarmless:
         assert not re.search(r"https?://(?!www\.w3\.org/)", page)
 
     def test_a_lone_surrogate_can_be_written_to_a_file(self) -> None:
-        plan = Plan(
-            "s",
-            "memory",
-            NOW,
-            "fake",
-            (),
-            (
-                Prune(
-                    id="p", scope=ALICE, category=None, members=(Member("m", "a \ud800 b"),), reason="vague"
-                ),
-            ),
-        )
-        page = render(page_data(Material(plan=plan)))
+        members = (Member("m", "a \ud800 b"),)
+        prune = Prune(id="p", scope=ALICE, category=None, members=members, reason="vague")
+        page = render(page_data(Material(plan=Plan("s", "memory", NOW, "fake", (), (prune,)))))
         page.encode("utf-8")
         assert embedded_in(page)["memories"][0]["text"] == "a \ud800 b"
 
@@ -218,12 +203,8 @@ class TestDifferences:
         assert lost_words(source, stands, others) == marks
 
     def test_lines_that_change_stand_between_those_around_them(self) -> None:
-        assert changed_lines("a\nb\nc\nd\ne\nf", "a\nb\nc\nd\ne\ng") == [
-            (" ", "d"),
-            (" ", "e"),
-            ("-", "f"),
-            ("+", "g"),
-        ]
+        found = changed_lines("a\nb\nc\nd\ne\nf", "a\nb\nc\nd\ne\ng")
+        assert found == [(" ", "d"), (" ", "e"), ("-", "f"), ("+", "g")]
 
 
 class TestDocuments:
@@ -244,12 +225,8 @@ class TestNearby:
         angles = (0, 5, 40, 10, 30, 20, 80)
         memories = [memory(name, name, scope=BOB if name == "d" else ALICE) for name in "abcdefg"]
         vectors = np.array([[np.cos(a), np.sin(a)] for a in np.radians(angles)], dtype=np.float32)
-        assert nearby(memories, vectors, [["a", "b"], ["g"], ["d"], ["gone"]]) == [
-            [5, 4, 2],
-            [2, 4, 5],
-            [],
-            [],
-        ]
+        found = nearby(memories, vectors, [["a", "b"], ["g"], ["d"], ["gone"]])
+        assert found == [[5, 4, 2], [2, 4, 5], [], []]
 
     def test_a_card_names_its_neighbours_by_their_rows(self) -> None:
         data = page_data(crowded())
@@ -260,7 +237,7 @@ class TestNearby:
 class TestOverTime:
     def test_a_run_draws_what_was_there_and_what_it_kept(self) -> None:
         point = RunPoint(
-            "r", "2026-11-01T00:00:00+00:00", "applied", {ALICE: 10}, {ALICE: 3}, {ALICE: 1}, 2, 4
+            "r", "2026-11-01T00:00:00+00:00", "applied", {ALICE: 10}, {ALICE: 8}, 3, 1, open=2, unsure=4
         )
         data = history_data([point], {ALICE: 9}, "2026-11-21T00:00:00+00:00")
         assert data["runs"][0] | {"id": ""} == {
@@ -270,28 +247,19 @@ class TestOverTime:
         assert data["now"]["counts"] == [9]
 
     def test_a_run_that_was_taken_back_kept_everything(self) -> None:
-        point = RunPoint("r", "2026-11-01", "undone", {ALICE: 10}, {ALICE: 3}, {})
-        assert point.kept(ALICE) == 10
+        text = dump_plan(Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 10),), (PRUNE,)))
+        changes = [Recorded(1, "p1", Operation.REMOVE, "m", ChangeState.DONE)]
+        for state, left in ((RunState.APPLIED, 9), (RunState.UNDONE, 10)):
+            assert run_point(Run("r", "s", NOW, NOW, state, None, text), changes, {}).after == {ALICE: left}
 
 
 @pytest.mark.parametrize("change", ["text", "draft"])
 def test_an_answer_belongs_to_the_texts_it_was_given_about(change: str) -> None:
     members = (Member.of(memory("a", "Has a dog.")), Member.of(memory("b", "Owns a dog.")))
     merge = Merge(id="m1", scope=ALICE, category="note", members=members, survivor="a", text="Has a dog.")
-    again = Merge(
-        id="m7", scope=ALICE, category="note", members=members[::-1], survivor="a", text="Has a dog."
-    )
-    assert content_key(merge) == content_key(again)
-    other = (
-        Merge(
-            id="m1",
-            scope=ALICE,
-            category="note",
-            members=(members[0], Member("b", "Owns two dogs.")),
-            survivor="a",
-            text="Has a dog.",
-        )
-        if change == "text"
-        else Merge(id="m1", scope=ALICE, category="note", members=members, survivor="b", text="Owns a dog.")
-    )
+    assert content_key(merge) == content_key(replace(merge, id="m7", members=members[::-1]))
+    if change == "text":
+        other = replace(merge, members=(members[0], Member("b", "Owns two dogs.")))
+    else:
+        other = replace(merge, survivor="b", text="Owns a dog.")
     assert content_key(other) != content_key(merge)
