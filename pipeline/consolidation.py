@@ -9,16 +9,14 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 from ..errors import UsageError
+from ..settings import Settings
 from .engine import Session, scope_filter
-
-if TYPE_CHECKING:
-    from ..settings import Settings
-    from .plan import Plan
-    from .results import RunResult
-    from .stores.base import Store
+from .plan import Plan
+from .results import RunResult
+from .stores.base import Store
 
 P = ParamSpec("P")
 logger = logging.getLogger(__name__)

@@ -17,6 +17,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ..errors import JournalError, StoreError, UsageError
+from ..models.encoder import Encoder
+from ..models.scorer import PairScorer
 from ..records import ActionKind, Inventory, Memory, Scope
 from ..settings import Settings, read_settings
 from .actions import Merge, Prune, Resolve, Side, acts
@@ -41,8 +43,6 @@ from .writing.lock import store_lock
 from .writing.writer import Writer, refuse_foreign
 
 if TYPE_CHECKING:
-    from ..models.encoder import Encoder
-    from ..models.scorer import PairScorer
     from .kinds.base import Kind
     from .reporting.report import Report
 
@@ -114,11 +114,7 @@ class Session:
         unattended: bool = False,
         say: Callable[[str], None] | None = None,
     ) -> Proposal:
-        """Read the scopes and propose what to do about them; changes nothing.
-
-        Unattended, no person will see the plan: only what is certain. `say` is called with the outcome of a
-        second opinion; without it none is asked for.
-        """
+        """What to do about these scopes; unattended only what is certain. It changes nothing."""
         inventory = scopes if isinstance(scopes, Inventory) else self.read(scopes)
         means = replace(self.means(now, unattended=unattended), say=say)
         self._spread(inventory, means)
@@ -174,17 +170,9 @@ class Session:
         return tuple(replace(each, id=f"o{number}") for number, each in enumerate(new, 1))
 
     def known(
-        self,
-        scopes: ScopeFilter,
-        *,
-        now: datetime,
-        only: Scope | None = None,
-        into: Known | None = None,
+        self, scopes: ScopeFilter, *, now: datetime, only: Scope | None = None, into: Known | None = None
     ) -> Known:
-        """What the matching scopes hold, or `only` this one of them, to be asked about new texts.
-
-        `into` is what was known before, whose vectors serve again.
-        """
+        """What the matching scopes hold, or `only` this one, to be asked about new texts; see `Known`."""
         inventory, models = self.read(scopes), self.models
         if only is not None:
             mine = tuple(memory for memory in inventory.memories if memory.scope == only)

@@ -8,30 +8,35 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..errors import StoreLockedError, UsageError
+from ..models.encoder import Encoder
+from ..models.scorer import PairScorer
 from ..records import Scope
+from ..settings import Settings
 from .actions import Side
 from .answers import Answer, Say
 from .engine import SCOPE_IDS, Session, scope_filter
 from .judging.check import Checked, Finding, Known
+from .judging.models import Models
 from .plan import Plan
 from .planning.drafts import conflict_of_pair
 from .stores import open_store
-
-if TYPE_CHECKING:
-    from ..models.encoder import Encoder
-    from ..models.scorer import PairScorer
-    from ..settings import Settings
-    from .judging.models import Models
 
 PATIENCE_S = 5.0
 """Seconds to wait for a pass over the store before a contradiction is only noted."""
 
 
 class Guarded:
-    """A client of mem0; everything but `add` and `check` is its own."""
+    """A mem0 client whose `add` stores only what is not known, and says what each text is to the memories.
+
+    Everything but `add` and `check` is the client's own.
+
+    Example:
+        memory = guarded(Memory.from_config(config))
+        memory.add("Lives in Faro now", user_id="alice")["check"][0]["finding"]   # "contradicts"
+    """
 
     def __init__(
         self,
@@ -44,7 +49,11 @@ class Guarded:
         encoder: Encoder | None = None,
         scorer: PairScorer | None = None,
     ) -> None:
-        """Wrap a client; models are loaded with the first text. See `guarded`."""
+        """Wrap a `Memory` of mem0 or a `MemoryClient`; models are loaded with the first text.
+
+        With `known="add"` what is known is stored, too; with `contradicted="retire"` what a text is surely
+        against is retired, and else noted for the next pass.
+        """
         policies = (("known", known, ("skip", "add")), ("contradicted", contradicted, ("note", "retire")))
         for name, given, allowed in policies:
             if given not in allowed:
@@ -62,11 +71,7 @@ class Guarded:
         return getattr(self._client, name)
 
     def check(self, text: str, *, metadata: Mapping[str, Any] | None = None, **ids: str) -> Checked:
-        """What a text is to the memories of exactly this user, agent, run and app; writes nothing.
-
-        Raises:
-            UsageError: If there is no text, or no id of `SCOPE_IDS` says whose memories are meant.
-        """
+        """What a text is to the memories of exactly this user, agent, run and app; writes nothing."""
         if not isinstance(text, str) or not text.strip():
             raise UsageError(f"There is no text to check: {text!r}.")
         if not any(ids.values()) or not ids.keys() <= set(SCOPE_IDS):
@@ -174,16 +179,4 @@ class Guarded:
             session.journal.answer(session.store.fingerprint, [noted])
 
 
-def guarded(memory: Any, **policy: Any) -> Guarded:  # noqa: ANN401
-    """A mem0 client whose `add` stores only what is not known, and says what each text is to the memories.
-
-    Example:
-        memory = guarded(Memory.from_config(config))
-        memory.add("Lives in Faro now", user_id="alice")["check"][0]["finding"]   # "contradicts"
-
-    Args:
-        memory: A `Memory` of mem0, or a `MemoryClient`.
-        policy: See `Guarded`: `known="add"` stores what is known, too; `contradicted="retire"` retires
-            what a text is surely against.
-    """
-    return Guarded(memory, **policy)
+guarded = Guarded

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ..errors import IncompleteListingError, MovedOnError, UsageError
 from ..models.guards import missing
@@ -22,6 +22,7 @@ from ..models.text.words import significant_words, tokens
 from ..records import ActionKind, Memory
 from .actions import Action, Member, Merge, Prune, Resolve, Side, acts, in_order
 from .answers import Answer, Say, content_key, pinned_ids
+from .engine import Session
 from .plan import Plan
 from .planning.doubts import Doubt, lesson
 from .planning.drafts import merge_action, merge_of
@@ -29,9 +30,6 @@ from .planning.merges import Consolidated
 from .planning.plan_file import dump_plan
 from .results import RunResult
 from .writing.journal import Journal
-
-if TYPE_CHECKING:
-    from .engine import Session
 
 Asked = TypeVar("Asked", bound=Action)
 _ASKED = (Say.YES, Say.NO, Say.SKIP)
@@ -66,13 +64,7 @@ class Review:
     """A proposed plan and the answers to it."""
 
     def __init__(
-        self,
-        directory: Path,
-        plan: Plan,
-        *,
-        opt_in: bool = False,
-        unites: bool = True,
-        edited: bool = False,
+        self, directory: Path, plan: Plan, *, opt_in: bool = False, unites: bool = True, edited: bool = False
     ) -> None:
         """Take the answers that fit the plan out of the journal of a state directory.
 

@@ -24,15 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.encoder import Encoder
-from ...models.scorer import (
-    Compute,
-    PairContext,
-    PairInput,
-    PairScorer,
-    PairScores,
-    StagedScorer,
-    Wrapped,
-)
+from ...models.scorer import Compute, PairContext, PairInput, PairScorer, PairScores, StagedScorer, Wrapped
 
 FILE_NAME = "cache.sqlite3"
 

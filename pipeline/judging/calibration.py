@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, Thresholds
-from ...records import Label, rejection_key
+from ...records import Label, as_utc, rejection_key
 from ..actions import Member
 
 AUTO_PRECISION = 0.98  # of automatic merges, on the labelled pairs
@@ -185,7 +185,4 @@ def parse_pairs(lines: Iterable[str], *, source: str) -> tuple[LabelledPair, ...
 
 
 def _moment(text: object) -> datetime | None:
-    if not text:
-        return None
-    moment = datetime.fromisoformat(str(text))
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return as_utc(datetime.fromisoformat(str(text))) if text else None

@@ -100,10 +100,7 @@ class Known:
         keys: KeysOf,
         rejected: Collection[str] = (),
     ) -> None:
-        """Know these memories, in the words in which they are judged, each with its statements; no others.
-
-        Pairs of a rejected key (see `records.rejection_key`) are not told of again.
-        """
+        """Know these memories, in the words in which they are judged, each with its statements; no others."""
         self._keys, self._rejected = keys, rejected
         if len(self._vectors) > MOST_VECTORS:
             self._vectors.clear()
@@ -116,10 +113,7 @@ class Known:
         self._matrix = self._embedded([row.text for row in self._rows])
 
     def check(self, text: str, metadata: Mapping[str, Any] | None = None) -> Checked:
-        """What a text, with the metadata it would have, is to the memories that are near it.
-
-        A text of several statements is known if each is, and against what one of them is against.
-        """
+        """What a text is to the memories near it; one of several statements is known if each of them is."""
         found = self._matches(text, metadata or {})
         parts = split_statements(text)
         if len(parts) > 1 and not any(match.finding is Finding.SAME and match.sure for match in found):

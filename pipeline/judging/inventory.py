@@ -27,10 +27,7 @@ Of 50,084 verdicts on invented memories that stood elsewhere after merges, three
 
 @dataclass(slots=True)
 class Judging:
-    """One encoder and one scorer for one plan; pairs of a `rejected` key (`rejection_key`) are not judged.
-
-    Drafting asks about the same pairs again and again: verdicts so far are known by ids, texts and place.
-    """
+    """One encoder and one scorer for one plan; verdicts so far are known by ids, texts and place."""
 
     encoder: Encoder
     scorer: PairScorer

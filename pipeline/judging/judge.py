@@ -210,8 +210,7 @@ def differences(texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0)) -
 def _two_states(texts: PairInput, probabilities: Sequence[float], evidence: Iterable[Evidence]) -> bool:
     """Whether vetoes show that both texts cannot hold: exchanged places, or two states of one thing.
 
-    Two states are a conflict where the scorer, too, thinks rather of one than of a duplicate: of labelled
-    pairs 105 are contradictions, 19 distinct and 4 duplicates.
+    Of labelled pairs with two states 105 are contradictions, 19 distinct and 4 duplicates.
     """
     found, bindings = tuple(evidence), relation(texts.a, texts.b)
     if bindings.excludes and any(item.veto and item.kind == "binding" for item in found):

@@ -12,10 +12,7 @@ from .calibration import load_thresholds
 
 
 class Models:
-    """Loads what the settings name, or uses what is given, and puts a cache before it.
-
-    `named` says that another process can load the same, from the settings alone.
-    """
+    """Loads what the settings name, so that another process can, too (`named`), or uses what is given."""
 
     def __init__(
         self,

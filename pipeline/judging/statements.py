@@ -177,10 +177,7 @@ def repeating(
 
 
 def about_one(a: Statement, b: Statement, one: Collection[Places] = ()) -> bool:
-    """Whether two statements of two places can be about one thing.
-
-    Each has a subject of its own, or the places are about one thing, or one names what the other is about.
-    """
+    """Whether two statements of two places can be about one thing: one names it, or each has a subject."""
     if not (a.named and b.named) or frozenset((a.place, b.place)) in one:
         return True
     if screens.own_subject(a.words) and screens.own_subject(b.words):

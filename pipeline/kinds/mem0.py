@@ -7,26 +7,26 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+from ...models.encoder import Encoder
+from ...models.scorer import PairScorer, Thresholds
 from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Verdict
+from ...settings import Settings
 from ..actions import Merge, Prune
 from ..answers import Say, prune_key, standing
+from ..judging.cache import Cache
 from ..judging.subjects import keys_by_scope
+from ..plan import Plan
 from ..planning.drafts import conflict_of_pair
 from ..planning.engine import planned
 from ..planning.hooks import Entails, Found, Means, Proposal, United, View
 from ..planning.merges import most_complete
 from ..rules.hygiene import find_junk, prunes_of, without_junk
 from ..rules.stale import kept_although_old, notes_of, stale_prune, vague_prune
+from ..stores.base import Store
 from .base import Kind
 
 if TYPE_CHECKING:
-    from ...models.encoder import Encoder
-    from ...models.scorer import PairScorer, Thresholds
-    from ...settings import Settings
-    from ..judging.cache import Cache
-    from ..plan import Plan
     from ..reporting.report import Report
-    from ..stores.base import Store
     from ..writing.journal import Journal
 
 

@@ -48,11 +48,7 @@ def overdrafts(plan: Plan, limits: Settings) -> tuple[Overdraft, ...]:
 
 
 def check_budget(plan: Plan, limits: Settings) -> None:
-    """Refuse a plan over budget; see `overdrafts`.
-
-    Raises:
-        BudgetExceededError: With the numbers of the first scope over budget.
-    """
+    """Refuse a plan over budget; see `overdrafts`."""
     over = overdrafts(plan, limits)
     if over:
         raise BudgetExceededError(

@@ -66,10 +66,7 @@ def united_metadata(members: Sequence[Memory]) -> dict[str, Any]:
 
 
 def longest_life(members: Sequence[Memory], survivor: str | None) -> str | None:
-    """The expiry a survivor takes over, so that a fact goes no sooner than one of its sources.
-
-    An ISO date, "" for no expiry, or None if the survivor lasts longest already.
-    """
+    """The day until which a survivor must last, "" for ever; None if it lasts longest already."""
     kept = next((memory for memory in members if memory.id == survivor), None)
     if kept is None or kept.expires_on is None:
         return None
@@ -128,10 +125,7 @@ def _exact_copies(merge: Consolidated) -> tuple[str, ...]:
 def merge_of(
     kind: Hooks, units: Mapping[str, Memory], stored: Mapping[str, Memory], verdicts: Sequence[Verdict]
 ) -> Merge | None:
-    """What merging just these pairs would give, if that can be written down without loss.
-
-    Only a memory that is in all of the pairs may stay as it is.
-    """
+    """What merging just these pairs would give, if that can be written down without loss."""
     pairs = [frozenset((verdict.pair.a, verdict.pair.b)) for verdict in verdicts]
     members = tuple(units[name] for name in sorted(frozenset().union(*pairs)))
     entailed = {
@@ -196,10 +190,7 @@ def conflicts_of(view: View, verdicts: Iterable[Verdict], actions: Sequence[Acti
 def conflict(
     stored: Mapping[str, Memory], sides: Mapping[str, frozenset[str]], pairs: Sequence[Verdict]
 ) -> Resolve:
-    """The question which of two facts holds; it has no id yet.
-
-    `sides` has by the two memories that were judged all that say the same as it.
-    """
+    """The question which of two facts holds, by the memories that were judged and all that say the same."""
 
     def stated(judged: str) -> tuple[datetime, str]:
         return max(last_stated(stored[name]) or LONG_AGO for name in sides[judged]), min(sides[judged])

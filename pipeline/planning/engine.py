@@ -13,7 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
 
 from ...indexes import FLAT_LIMIT
 from ...records import Inventory, Label, Memory, Scope, Verdict
@@ -29,21 +30,19 @@ from .hooks import Found, Hooks, Judge, Means, Proposal, United, View
 from .merges import Consolidated, draft_merges
 from .stages import DRAFT, in_stages
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 Doubt = Merge | Resolve
 _RULES = ("models", "indexes", "pipeline/judging", "pipeline/planning", "records.py", "settings.py")
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
 
+_VERDICTS = TypeAdapter(tuple[Verdict, ...])
+_MERGES: TypeAdapter[list[Any]] = TypeAdapter(
+    list[tuple[tuple[str, ...], str | None, str, tuple[Verdict, ...], United | None]]
+)
 _log = logging.getLogger(__name__)
 
 
 def propose(kind: Hooks, inventory: Inventory, means: Means) -> Proposal:
-    """Everything worth doing about an inventory, without questions; changes nothing.
-
-    An inventory with gaps gives a plan with gaps, which the writer refuses.
-    """
+    """Everything worth doing about an inventory, without questions; changes nothing."""
     view = kind.view(inventory, means)
     with in_stages(means.observer) as on_stage:
         plan = planned(kind, view, means, on_stage)
@@ -175,9 +174,8 @@ class _Scopes:
             self._scopes[unit.scope].append(unit)
         self._keys = _digests(kind, view, means, self._scopes) if self._cache else {}
         stored = self._cache.load(list(self._keys.values())) if self._cache else {}
-        verdicts = _adapter(tuple[Verdict, ...])
         self._known = {
-            scope: verdicts.validate_json(stored[key]) for scope, key in self._keys.items() if key in stored
+            scope: _VERDICTS.validate_json(stored[key]) for scope, key in self._keys.items() if key in stored
         }
         self._all: dict[Scope, list[Verdict]] = {}
         if self._known:
@@ -209,9 +207,8 @@ class _Scopes:
         of_scope: dict[Scope, list[Consolidated]] = defaultdict(list)
         for merge in self._drafts(new, gone, on_stage):
             of_scope[merge.members[0].scope].append(merge)
-        rows = _adapter(list[tuple[tuple[str, ...], str | None, str, tuple[Verdict, ...], United | None]])
         fresh = {
-            keys[scope]: rows.dump_json(
+            keys[scope]: _MERGES.dump_json(
                 [
                     (tuple(m.id for m in each.members), each.survivor, each.text, each.verdicts, each.united)
                     for each in of_scope[scope]
@@ -227,7 +224,7 @@ class _Scopes:
                 by_id = {unit.id: unit for unit in self._scopes[scope]}
                 of_scope[scope] = [
                     Consolidated(tuple(by_id[name] for name in members), *rest)
-                    for members, *rest in rows.validate_json(stored[key])
+                    for members, *rest in _MERGES.validate_json(stored[key])
                 ]
         return [merge for scope in scopes for merge in of_scope[scope]]
 
@@ -276,15 +273,7 @@ class _Scopes:
                 for scope in scopes
                 if scope in self._keys
             }
-            dump = _adapter(tuple[Verdict, ...]).dump_json
-            self._cache.store({key: dump(verdicts) for key, verdicts in told.items()})
-
-
-@functools.cache
-def _adapter(kept: Any) -> TypeAdapter[Any]:  # noqa: ANN401  (a type)
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kept)
+            self._cache.store({key: _VERDICTS.dump_json(verdicts) for key, verdicts in told.items()})
 
 
 def _digests(

@@ -324,10 +324,7 @@ def _rank(memory: Memory) -> tuple[float, ...]:
 
 
 def fused(members: Sequence[Memory], text: str) -> Memory:
-    """The memory that a merge would add, as a second pass would read it.
-
-    Its id sorts behind every real one and names its sources, so that equal merges get equal ids.
-    """
+    """The memory that a merge would add, as a second pass reads it; its id sorts behind every real one."""
     first = members[0]
     dates = [memory.created_at for memory in members if memory.created_at]
     stated = [moment for moment in (last_stated(memory) for memory in members) if moment]

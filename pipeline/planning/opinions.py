@@ -31,8 +31,7 @@ FAILURES_IN_A_ROW = 3  # after so many no further pair is asked about: the model
 def advise(plan: Plan, kind: Hooks, view: View, means: Means, say: Callable[[str], None]) -> Plan:
     """The plan after the language model that the settings name was asked about its doubts.
 
-    Unattended, only conflicts are added, unless `second_opinion_auto` says otherwise. `say` is told before
-    and after, in one line each.
+    Unattended, only conflicts are added, unless `second_opinion_auto` says otherwise.
     """
     limits, cache = means.settings, means.models.cache
     adviser = load_adviser(limits.second_opinion, llm=kind.store.llm, timeout=limits.second_opinion_timeout)
@@ -104,10 +103,6 @@ def _asked(
 
 
 def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, kind: Hooks, view: View) -> Plan:
-    """The plan after the opinions, by the id of the doubt.
-
-    Where `merging`, what is called a duplicate becomes a merge; else it stays a doubt that says so.
-    """
     actions: list[Action] = list(plan.actions)
     unsure: list[Doubt] = []
     taken = {member.id for action in actions for member in action.members}

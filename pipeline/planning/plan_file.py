@@ -9,17 +9,14 @@ from __future__ import annotations
 import functools
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from ...errors import PlanFileError
 from ..actions import Merge, Prune, Resolve, TextChange
 from ..plan import Plan, spoken_id
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
-    from ..results import RunResult
-
+from ..results import RunResult
 
 FORMAT = "mem0-dream plan"
 VERSION = 2
@@ -30,8 +27,6 @@ _HEADER_FIELDS = (
 
 @functools.cache
 def _adapter() -> TypeAdapter[Plan]:
-    from pydantic import TypeAdapter
-
     return TypeAdapter(Plan)
 
 
@@ -63,11 +58,7 @@ def _dumped(plan: Plan) -> dict[str, Any]:
 
 
 def parse_plan(text: str) -> Plan:
-    """Read a plan back.
-
-    Raises:
-        PlanFileError: If the text is no plan of a version that is read, naming the line that is wrong.
-    """
+    """Read a plan back; a PlanFileError names the line that is wrong."""
     # Not splitlines: a text may hold other separators, such as U+2028, which JSON does not escape.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     records = [(number, _load(line, number)) for number, line in lines]
@@ -86,16 +77,11 @@ def parse_plan(text: str) -> Plan:
         place = {"action": "actions", "unsure": "unsure"}.get(str(record.pop("record", None)))
         if place is None:
             raise PlanFileError(f"Line {number} of the plan file is neither an action nor an unsure pair.")
-        fields[place].append(_with_plain_choice(record))
+        if isinstance(choice := record.get("choice"), str):  # as the report asks for it: A, B or skip
+            plain = choice.strip().lower()
+            record["choice"] = None if plain in ("", "s", "skip") else plain
+        fields[place].append(record)
     return _validate(fields)
-
-
-def _with_plain_choice(record: dict[str, Any]) -> dict[str, Any]:
-    choice = record.get("choice")
-    if isinstance(choice, str):
-        plain = choice.strip().lower()
-        record["choice"] = None if plain in ("", "s", "skip") else plain
-    return record
 
 
 def _load(line: str, number: int) -> dict[str, Any]:
@@ -109,8 +95,6 @@ def _load(line: str, number: int) -> dict[str, Any]:
 
 
 def _validate(fields: dict[str, Any]) -> Plan:
-    from pydantic import ValidationError
-
     try:
         plan = _adapter().validate_json(json.dumps(fields))
     except ValidationError as error:

@@ -57,10 +57,7 @@ def checked(
     questions: int,
     accessed: Mapping[str, datetime],
 ) -> Recall:
-    """The plan after as many questions were asked before and after it; open conflicts change nothing.
-
-    The memories are the living ones of its scopes, pinned ones included; reads are by memory id.
-    """
+    """The plan after so many questions about living memories were asked before and after it."""
     asked = _questions(plan, memories, questions, accessed)
     losses: list[Loss] = []
     while lost := _losses(plan, memories, asked, encode):

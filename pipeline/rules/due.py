@@ -24,10 +24,7 @@ def due_reason(
     now: datetime,
     most: int | None = None,
 ) -> tuple[bool, str]:
-    """Whether a pass is due, and why or why not; of `present`, the names of the memories, some may be new.
-
-    More memories than `most` are reason enough; where it is given, time or news alone is one, too.
-    """
+    """Whether a pass is due, and why or why not; by time and news, or with `most` by any of the three."""
     if last is None:
         return True, "never consolidated"
     since, fresh = now - last.at, len(set(present) - set(last.known))

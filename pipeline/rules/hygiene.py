@@ -67,10 +67,7 @@ def injected(text: str) -> str:
 
 
 def _hidden(text: str) -> bool:
-    """Whether characters that no reader sees turn words round, cut them, or spell something.
-
-    They belong to scripts that are written from right to left, to emoji, and to what is pasted from pages.
-    """
+    """Whether characters that no reader sees turn words round, cut them, or spell something."""
     text = _FLAG.sub("", text)
     if _SPELT.search(text) or len(_CUT.findall(text)) >= _FEW:
         return True
@@ -189,10 +186,7 @@ def prunes_of(
 def without_junk(
     memories: Iterable[Memory], findings: Iterable[Finding], pruned: Iterable[Prune]
 ) -> list[Memory]:
-    """The memories to judge: without those proposed to go, and without secrets, which a report would show.
-
-    An echo that stays is left to the merges, which lose nothing of what they unite.
-    """
+    """The memories to judge: without those proposed to go, and without secrets, which a report would show."""
     out = {item.memory.id for item in findings if item.junk is Junk.SECRET}
     out |= {member.id for prune in pruned for member in prune.members}
     return [memory for memory in memories if memory.id not in out]

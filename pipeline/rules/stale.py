@@ -44,10 +44,7 @@ _WHEN = frozenset(("at", "in", "on", "every", "each", "by", "until"))
 def stale_prune(
     memory: Memory, *, settings: Settings, now: datetime, accessed: datetime | None = None
 ) -> Prune | None:
-    """The removal of a memory that is past its age and unread; None if it is not, or is pinned or retired.
-
-    `accessed` is its last read by the access log.
-    """
+    """The removal of a memory past its age and unread since (`accessed`, by the log); None if it stays."""
     if _stays(memory, now) or not is_stale(memory, settings=settings, now=now, accessed=accessed):
         return None
     age, access = age_of(memory, now=now) or timedelta(), _last_access(memory, accessed)
@@ -94,10 +91,7 @@ def age_of(memory: Memory, *, now: datetime) -> timedelta | None:
 
 
 def is_stale(memory: Memory, *, settings: Settings, now: datetime, accessed: datetime | None = None) -> bool:
-    """Whether it is older than its category's retention and was not read within the access window.
-
-    Both limits are exceeded only strictly; a future access counts as recent.
-    """
+    """Whether it is strictly older than its retention and was not read within the access window."""
     age = age_of(memory, now=now)
     if age is None or age <= _retention(memory, settings):
         return False
@@ -122,11 +116,7 @@ def is_vague(text: str, *, min_words: int) -> bool:
 
 
 def _is_specific(text: str) -> bool:
-    """Whether a text of empty words holds a name, number, date or the like all the same.
-
-    Its mere shape does not count: "X is Y" states an attribute, but not of "The thing is broken", and a
-    capital at the beginning makes no name.
-    """
+    """Whether a text of empty words holds a name, number, date or the like; its mere shape does not count."""
     plain = _ATTRIBUTE_SHAPE.sub(" ", text).strip()
     return is_specific(plain.lower() if plain.isupper() else plain[:1].lower() + plain[1:])
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from mem0_dream.models.scorer import Thresholds
+from mem0_dream.models.scorer import PairScorer
 from mem0_dream.pipeline.actions import Action
 from mem0_dream.pipeline.answers import Answer, Say
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.judging.cache import Cache
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -36,30 +35,10 @@ def memory(
     return Memory(memory_id, text, scope, **fields)
 
 
-def plan_of(
-    store: InMemoryStore,
-    scorer: FakeScorer,
-    *,
-    settings: Settings | None = None,
-    accessed: Mapping[str, datetime] | None = None,
-    rejected: frozenset[str] = frozenset(),
-    thresholds: Thresholds | None = None,
-    now: datetime = NOW,
-    cache: Cache | None = None,
-) -> Plan:
-    """Plan a whole store with fakes; every pair is judged, however dissimilar."""
-    return build_plan(
-        store.read(ScopeFilter()),
-        store=store,
-        encoder=FakeEncoder(),
-        scorer=scorer,
-        settings=settings or Settings(floor=-1.0),
-        thresholds=thresholds,
-        cache=cache,
-        now=now,
-        accessed=accessed or {},
-        rejected=rejected,
-    )
+def plan_of(store: InMemoryStore, scorer: PairScorer, **more: Any) -> Plan:
+    """Plan a whole store with fakes, unless others are given; every pair is judged, however dissimilar."""
+    given: dict[str, Any] = {"encoder": FakeEncoder(), "settings": Settings(floor=-1.0), "now": NOW}
+    return build_plan(store.read(ScopeFilter()), store=store, scorer=scorer, **given | more)
 
 
 def session_on(

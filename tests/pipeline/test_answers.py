@@ -124,9 +124,7 @@ class TestCommandLine:
         assert "Conflicts (1):" in shown
         assert "Proposed: 0 merges, 0 prunes, 1 conflict." in shown
 
-    def test_the_next_night_does_not_repeat_what_was_undone(
-        self, store: InMemoryStore, dream: Invoke
-    ) -> None:
+    def test_the_next_night_does_not_repeat_what_was_undone(self, store, dream):
         before = whole(store)
         dream(*ALICE, "--auto")
         run = dream("undo").stdout.split()[1]

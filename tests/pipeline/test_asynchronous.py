@@ -46,9 +46,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return small_config(tmp_path, monkeypatch, path=str(tmp_path / "qdrant"), on_disk=True)
 
 
-def test_an_async_memory_is_consolidated_through_its_own_parts(
-    config: dict[str, Any], tmp_path: Path
-) -> None:
+def test_an_async_memory_is_consolidated_through_its_own_parts(config, tmp_path):
     """An embedded store may be open only once, and stays open for the application."""
     from mem0 import AsyncMemory
 
@@ -110,10 +108,7 @@ def test_a_platform_client_is_a_store(server: Any, tmp_path: Path) -> None:
 def test_an_asynchronous_client_is_told_how(server: Any, config: dict[str, Any]) -> None:
     from mem0 import AsyncMemory, AsyncMemoryClient
 
-    for client in (
-        AsyncMemoryClient(api_key="m0-double", host=server.url),
-        AsyncMemory.from_config(config),
-    ):
+    for client in (AsyncMemoryClient(api_key="m0-double", host=server.url), AsyncMemory.from_config(config)):
         with pytest.raises(UsageError, match="await aconsolidate"):
             open_store(client)
 

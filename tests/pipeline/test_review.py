@@ -50,9 +50,7 @@ def named(plan: Plan, *ids: str) -> str:
         ("Walking the dog indoors, feeding two cats", [], []),
     ],
 )
-def test_a_text_by_hand_names_the_words_that_it_leaves_out(
-    text: str, details: list[tuple[str, str]], words: list[str]
-) -> None:
+def test_a_text_by_hand_names_the_words_that_it_leaves_out(text, details, words):
     assert lost_by(["Feeds two cats.", "Walks the indoor dog."], text) == (details, words)
 
 
@@ -155,9 +153,7 @@ class TestAnswers:
             ("dog1 dog2", "edit", "A dog.", "would lose"),
         ],
     )
-    def test_an_answer_that_does_not_fit_is_refused(
-        self, session: Session, ids: str, say: str, text: str | None, told: str
-    ) -> None:
+    def test_an_answer_that_does_not_fit_is_refused(self, session, ids, say, text, told):
         plan = plan_of(session)
         review = Review(session.directory, plan)
         with pytest.raises(UsageError, match=told):
@@ -195,9 +191,7 @@ class TestPlanFile:
             self.reviewed(session, plan, **{plan.actions[0].id: {"answer": "perhaps"}})
 
 
-def test_one_of_two_that_may_be_one_fact_is_kept_and_an_undo_asks_again(
-    world: World, session: Session
-) -> None:
+def test_one_of_two_that_may_be_one_fact_is_kept_and_an_undo_asks_again(world, session):
     plan = plan_of(session)
     review, name = Review(session.directory, plan), named(plan, "sea1", "sea2")
     assert {"a", "b"} < set(review.choices(review.find(name)))

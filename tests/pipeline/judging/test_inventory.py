@@ -7,13 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from builders import ALICE, NOW, memory
+from builders import ALICE, memory, plan_of
 from mem0_dream import indexes
 from mem0_dream.models.scorer import PairInput, PairScores
 from mem0_dream.pipeline.judging.inventory import Judging
-from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.planning.merges import fused
-from mem0_dream.records import Inventory, Memory
+from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 
@@ -49,14 +48,7 @@ def encoder() -> FakeEncoder:
 
 
 def planned(memories: Sequence[Memory], scorer: PlacedScorer | None = None):
-    return build_plan(
-        Inventory("s", tuple(memories)),
-        store=InMemoryStore(),
-        encoder=encoder(),
-        scorer=scorer or PlacedScorer(),
-        settings=Settings(floor=-1.0),
-        now=NOW,
-    )
+    return plan_of(InMemoryStore(memories), scorer or PlacedScorer(), encoder=encoder())
 
 
 @pytest.fixture
@@ -110,9 +102,7 @@ def test_nothing_is_judged_twice(memories: list[Memory]) -> None:
     assert {item.scope for item in memories} == {ALICE}
 
 
-def test_how_pairs_were_found_is_a_note_of_the_plan(
-    monkeypatch: pytest.MonkeyPatch, memories: list[Memory]
-) -> None:
+def test_how_pairs_were_found_is_a_note_of_the_plan(monkeypatch, memories):
     assert planned(memories).notes == ()
     monkeypatch.setattr(indexes, "FLAT_LIMIT", 0)
     (note,) = planned(memories).notes

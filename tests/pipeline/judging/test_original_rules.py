@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from builders import NOW, memory, plan_of
+from builders import memory, plan_of
 from mem0_dream.models.keywords import KeywordScorer, LexicalEncoder
 from mem0_dream.pipeline.actions import Resolve
 from mem0_dream.pipeline.judging.judge import RULE, judge, suspected
-from mem0_dream.pipeline.kinds.mem0 import build_plan
-from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Candidate, Label
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
@@ -68,14 +66,7 @@ def test_a_scorer_that_sees_nothing_does_not_end_it(a: str, b: str) -> None:
 @pytest.mark.parametrize(("a", "b"), EXAMPLES)
 def test_without_a_model_the_examples_are_asked_too(a: str, b: str) -> None:
     store = InMemoryStore([memory("1", a), memory("2", b), memory("3", "Shoe size 39")])
-    plan = build_plan(
-        store.read(ScopeFilter()),
-        store=store,
-        encoder=LexicalEncoder(),
-        scorer=KeywordScorer(),
-        settings=Settings(),
-        now=NOW,
-    )
+    plan = plan_of(store, KeywordScorer(), encoder=LexicalEncoder(), settings=Settings())
     assert plan.actions == ()
     (doubt,) = plan.unsure
     assert isinstance(doubt, Resolve)
@@ -89,14 +80,8 @@ def test_the_default_scorer_finds_or_asks(a: str, b: str) -> None:
     from mem0_dream.models.registry import load_encoder, load_scorer
 
     store = InMemoryStore([memory("1", a), memory("2", b)])
-    plan = build_plan(
-        store.read(ScopeFilter()),
-        store=store,
-        encoder=load_encoder(None, scorer="bundled"),
-        scorer=load_scorer("bundled"),
-        settings=Settings(),
-        now=NOW,
-    )
+    encoder, scorer = load_encoder(None, scorer="bundled"), load_scorer("bundled")
+    plan = plan_of(store, scorer, encoder=encoder, settings=Settings())
     assert len(plan.merges) + len(plan.conflicts) + len(plan.unsure) == 1
 
 

@@ -55,9 +55,7 @@ def _found(
         ("Shop deploys run on Fridays.", "Shop deploys run on Mondays.", AGAINST, Label.CONTRADICTION),
     ],
 )  # fmt: skip
-def test_what_is_worth_a_question(
-    a: str, b: str, verdict: tuple[float, float, float], label: Label | None
-) -> None:
+def test_what_is_worth_a_question(a, b, verdict, label):
     for first, second in ((a, b), (b, a)):
         assert [finding.verdict.label for finding in _found(first, second, verdict=verdict)] == [
             label

@@ -44,8 +44,7 @@ def about(memory_id: str, text: str = PAYS, **metadata: Any) -> Memory:
 
 
 @pytest.mark.parametrize(
-    "key",
-    ["account", "Customer", "projectId", "repo_url", "client name", "env", "target_project", "contact"],
+    "key", ["account", "Customer", "projectId", "repo_url", "client name", "env", "target_project", "contact"]
 )
 def test_a_key_that_names_a_thing_or_person_is_a_subject(key: str) -> None:
     assert keys_of([memory("a", PAYS, metadata={key: "Kestrel"})]).subjects
@@ -177,9 +176,7 @@ class TestJudge:
         return found, scorer
 
     @pytest.mark.parametrize("scores", [DUPLICATE, CONTRADICTION])
-    def test_other_subjects_are_distinct_and_not_even_scored(
-        self, scores: tuple[float, float, float]
-    ) -> None:
+    def test_other_subjects_are_distinct_and_not_even_scored(self, scores):
         found, scorer = self.judged(
             about("a", account="Kestrel"), about("b", "Net 45.", account="Vellum"), scores
         )

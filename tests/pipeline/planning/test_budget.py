@@ -14,10 +14,7 @@ from mem0_dream.testing import FakeScorer, InMemoryStore
 
 THIRD = Settings(floor=-1.0, max_delete=0.3, min_delete=1, assume_unread=True)
 SURE, LESS_SURE = (0.99, 0.0, 0.01), (0.97, 0.0, 0.03)
-PAIRS = {
-    ("Has a dog.", "Has a dog and walks it."): LESS_SURE,
-    ("Likes tea.", "Likes tea with milk."): SURE,
-}
+PAIRS = {("Has a dog.", "Has a dog and walks it."): LESS_SURE, ("Likes tea.", "Likes tea with milk."): SURE}
 
 
 def two_scopes() -> InMemoryStore:

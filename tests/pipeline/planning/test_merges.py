@@ -34,9 +34,7 @@ def judged(new: Sequence[Memory], others: Sequence[Memory], scorer: FakeScorer) 
 def drafted(memories: Sequence[Memory], scorer: FakeScorer) -> tuple[Consolidated, ...]:
     """The merges of these memories, every pair of which is judged."""
     return draft_merges(
-        memories,
-        judged(memories, (), scorer),
-        judge_new=lambda new, others: judged(new, others, scorer),
+        memories, judged(memories, (), scorer), judge_new=lambda new, others: judged(new, others, scorer)
     )
 
 
@@ -95,9 +93,7 @@ def test_what_says_a_third_and_more_takes_it_in_alone(seem_one: float) -> None:
         ((0.7, 0.5), None),  # who says the other is not clear: a question, never one after the other
     ],
 )
-def test_one_fact_in_two_wordings_is_never_told_twice(
-    entailment: tuple[float, float], stays: str | None
-) -> None:
+def test_one_fact_in_two_wordings_is_never_told_twice(entailment, stays):
     memories = [
         memory("a", "There are hives behind her house.", days=9),
         memory("b", "Keeps bees at home.", days=2),

@@ -125,9 +125,7 @@ def test_values_of_earlier_merges_stay_listed() -> None:
         (None, None, None),
     ],
 )
-def test_a_fact_does_not_go_sooner_than_its_longest_source(
-    tmp_path: Path, first: date | None, second: date | None, then: str | None
-) -> None:
+def test_a_fact_does_not_go_sooner_than_its_longest_source(tmp_path, first, second, then):
     store = InMemoryStore(
         [
             memory("d1", DOG, expires_on=first),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from builders import ALICE, BOB, NOW, memory, state
 from e2e_cli import ALICE as USER
-from e2e_cli import Invoke, dream, store  # type: ignore[import-not-found]
+from e2e_cli import dream, store  # type: ignore[import-not-found]
 from mem0_dream.pipeline.actions import Member, Merge, Prune
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
@@ -158,9 +158,7 @@ def test_an_unattended_session_checks_by_itself(tmp_path: Path) -> None:
         found.close()
 
 
-def test_through_the_command_line_a_loss_is_told(
-    dream: Invoke, store: InMemoryStore, monkeypatch: Any
-) -> None:
+def test_through_the_command_line_a_loss_is_told(dream, store, monkeypatch):
     for number in range(12):
         extra = memory(f"z{number}", f"Crowd number {number} says something else altogether here.")
         store.rows |= InMemoryStore([extra]).rows

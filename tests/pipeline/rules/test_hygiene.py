@@ -17,14 +17,14 @@ from mem0_dream.errors import ConfigError, MissingExtraError
 from mem0_dream.models import secrets
 from mem0_dream.models.secrets import find_secrets, masked
 from mem0_dream.pipeline.actions import Member
-from mem0_dream.pipeline.kinds.mem0 import build_plan
+from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.rules.hygiene import ECHOES, Junk, find_junk, injected
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import text_hash
 from mem0_dream.scripts.evaluate.labelled import read_worlds
-from mem0_dream.settings import HYGIENE, Settings, read_settings
-from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+from mem0_dream.settings import HYGIENE, read_settings
+from mem0_dream.testing import FakeScorer, InMemoryStore
 
 __all__ = ["dream"]
 
@@ -203,19 +203,9 @@ def test_a_fact_in_the_same_text_keeps_it(junk: str, number: int) -> None:
 _WHOLE_TEXT = (Junk.GREETING, Junk.HEARTBEAT)
 
 
-def junk_plan(store: InMemoryStore, *classes: str, unattended: bool = False, **more: object):  # type: ignore[no-untyped-def]
+def junk_plan(store: InMemoryStore, *classes: str, **more: object) -> Plan:
     """A plan that looks for classes of junk, every pair distinct."""
-    return build_plan(
-        store.read(ScopeFilter()),
-        store=store,
-        encoder=FakeEncoder(),
-        scorer=FakeScorer(),
-        settings=Settings(floor=-1.0),
-        now=NOW,
-        hygiene=frozenset(classes),
-        unattended=unattended,
-        **more,  # type: ignore[arg-type]
-    )
+    return plan_of(store, FakeScorer(), hygiene=frozenset(classes), **more)
 
 
 def test_without_hygiene_nothing_is_looked_for() -> None:
@@ -328,9 +318,7 @@ def test_only_the_named_classes_are_proposed(dream: Invoke) -> None:
     assert "heartbeat:" not in shown
 
 
-def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(
-    dream: Invoke, store: InMemoryStore, tmp_path: Path
-) -> None:
+def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(dream, store, tmp_path):
     before = json.dumps(store.rows["token"])
     told = [dream("--json", "--hygiene", "secret", *USER).output]
     file = tmp_path / "plan.jsonl"

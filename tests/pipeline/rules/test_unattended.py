@@ -110,9 +110,7 @@ class TestPass:
             (6, {"assume_unread": True}, 6),
         ],
     )  # fmt: skip
-    def test_age_is_no_sign_where_most_of_a_scope_is_old(
-        self, tmp_path: Path, new: int, limits: dict[str, Any], proposed: int
-    ) -> None:
+    def test_age_is_no_sign_where_most_of_a_scope_is_old(self, tmp_path, new, limits, proposed):
         """Nobody is asked to prune more than one run may remove; old memories are judged like others."""
         errands = [f"Is looking for a {trade} in Leeds" for trade in ("plumber", "roofer", "joiner", "tiler")]
         gone = [old(f"o{number}", text) for number, text in enumerate((*errands, PLUMBER, PLUMBER))]
@@ -199,9 +197,7 @@ class TestTracking:
 
 
 class TestCommandLine:
-    def test_one_line_says_what_was_kept_and_how_to_change_it(
-        self, store: InMemoryStore, dream: Invoke
-    ) -> None:
+    def test_one_line_says_what_was_kept_and_how_to_change_it(self, store, dream):
         done = dream("--user-id", "alice", "--auto", settings=TRACKED_ONLY)
         assert done.stdout == "[mem0-dream --auto] merged=2 pruned=1 conflicts_skipped=1\n"
         assert done.stderr.startswith("mem0-dream: Past their age, but kept: 1. Nothing says")
