@@ -13,9 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-from pydantic import TypeAdapter
+from typing import TYPE_CHECKING, Any
 
 from ...indexes import FLAT_LIMIT
 from ...records import Inventory, Label, Memory, Scope, Verdict
@@ -31,14 +29,15 @@ from .hooks import Found, Hooks, Judge, Means, Proposal, United, View
 from .merges import Consolidated, draft_merges
 from .stages import DRAFT, in_stages
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 Doubt = Merge | Resolve
 _RULES = ("models", "indexes", "pipeline/judging", "pipeline/planning", "records.py", "settings.py")
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
 
-_VERDICTS = TypeAdapter(tuple[Verdict, ...])
-_MERGES: TypeAdapter[list[Any]] = TypeAdapter(
-    list[tuple[tuple[str, ...], str | None, str, tuple[Verdict, ...], United | None]]
-)
+_VERDICTS = tuple[Verdict, ...]
+_MERGES = list[tuple[tuple[str, ...], str | None, str, tuple[Verdict, ...], United | None]]
 _log = logging.getLogger(__name__)
 
 
@@ -176,7 +175,9 @@ class _Scopes:
         self._keys = _digests(kind, view, means, self._scopes) if self._cache else {}
         stored = self._cache.load(list(self._keys.values())) if self._cache else {}
         self._known = {
-            scope: _VERDICTS.validate_json(stored[key]) for scope, key in self._keys.items() if key in stored
+            scope: _adapter(_VERDICTS).validate_json(stored[key])
+            for scope, key in self._keys.items()
+            if key in stored
         }
         self._all: dict[Scope, list[Verdict]] = {}
         if self._known:
@@ -209,7 +210,7 @@ class _Scopes:
         for merge in self._drafts(new, gone, on_stage):
             of_scope[merge.members[0].scope].append(merge)
         fresh = {
-            keys[scope]: _MERGES.dump_json(
+            keys[scope]: _adapter(_MERGES).dump_json(
                 [
                     (tuple(m.id for m in each.members), each.survivor, each.text, each.verdicts, each.united)
                     for each in of_scope[scope]
@@ -225,7 +226,7 @@ class _Scopes:
                 by_id = {unit.id: unit for unit in self._scopes[scope]}
                 of_scope[scope] = [
                     Consolidated(tuple(by_id[name] for name in members), *rest)
-                    for members, *rest in _MERGES.validate_json(stored[key])
+                    for members, *rest in _adapter(_MERGES).validate_json(stored[key])
                 ]
         return [merge for scope in scopes for merge in of_scope[scope]]
 
@@ -274,7 +275,16 @@ class _Scopes:
                 for scope in scopes
                 if scope in self._keys
             }
-            self._cache.store({key: _VERDICTS.dump_json(verdicts) for key, verdicts in told.items()})
+            self._cache.store(
+                {key: _adapter(_VERDICTS).dump_json(verdicts) for key, verdicts in told.items()}
+            )
+
+
+@functools.cache
+def _adapter(kept: Any) -> TypeAdapter[Any]:  # noqa: ANN401  (a type)
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kept)
 
 
 def _digests(

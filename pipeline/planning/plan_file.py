@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 import json
 from datetime import datetime
-from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
+from typing import TYPE_CHECKING, Any
 
 from ...errors import PlanFileError
 from ..actions import Merge, Prune, Resolve, TextChange
 from ..plan import Plan, spoken_id
 from ..results import RunResult
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 FORMAT = "mem0-dream plan"
 VERSION = 2
@@ -27,6 +28,8 @@ _HEADER_FIELDS = (
 
 @functools.cache
 def _adapter() -> TypeAdapter[Plan]:
+    from pydantic import TypeAdapter
+
     return TypeAdapter(Plan)
 
 
@@ -95,6 +98,8 @@ def _load(line: str, number: int) -> dict[str, Any]:
 
 
 def _validate(fields: dict[str, Any]) -> Plan:
+    from pydantic import ValidationError
+
     try:
         plan = _adapter().validate_json(json.dumps(fields))
     except ValidationError as error:
