@@ -150,14 +150,10 @@ def test_mirror_image_shares_an_entry(cache):
 @pytest.mark.parametrize(
     "change",
     [
-        {"a": "x"},
-        {"cosine": 0.5000001},
-        {"category": ""},
-        {"category": "c"},
-        {"a_date": DAY},
+        {"a": "x"}, {"cosine": 0.5000001}, {"category": ""}, {"category": "c"}, {"a_date": DAY},
         {"b_date": DAY},
     ],
-)
+)  # fmt: skip
 def test_everything_a_scorer_reads_is_in_the_key(cache, change):
     scorer = HashScorer()
     cached = CachedScorer(scorer, cache)
@@ -340,14 +336,10 @@ def test_an_unchanged_store_is_not_even_concluded_again(cache: Cache) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"context": replace(NEAR, rank_a=1)},
-        {"context": replace(NEAR, size=6)},
-        {"context": None},
-        {"cosine": 0.5000001},
-        {"a_date": None},
-        {"category": "c"},
+        {"context": replace(NEAR, rank_a=1)}, {"context": replace(NEAR, size=6)}, {"context": None},
+        {"cosine": 0.5000001}, {"a_date": None}, {"category": "c"},
     ],
-)
+)  # fmt: skip
 def test_another_place_is_concluded_anew_and_nothing_is_read_again(cache: Cache, change) -> None:
     scorer = TwoSteps()
     CachedScorer(scorer, cache).score(PAIRS)

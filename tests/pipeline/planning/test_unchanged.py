@@ -134,14 +134,11 @@ def test_a_refusal_elsewhere_leaves_a_scope_as_it_was(night):
 @pytest.mark.parametrize(
     "change",
     [
-        {"text": "Has a dog and a cat."},
-        {"category": "pet"},
-        {"updated_at": "2026-11-01T00:00:00+00:00"},
-        {"created_at": "2026-11-01T00:00:00+00:00"},
-        {"metadata": {"customer": "Kestrel"}},
+        {"text": "Has a dog and a cat."}, {"category": "pet"}, {"updated_at": "2026-11-01T00:00:00+00:00"},
+        {"created_at": "2026-11-01T00:00:00+00:00"}, {"metadata": {"customer": "Kestrel"}},
     ],
     ids=lambda change: next(iter(change)),
-)
+)  # fmt: skip
 def test_whatever_a_memory_says_of_itself_makes_a_night_judge_its_scope_anew(night, change):
     store = messy_store()
     store.rows["d1"]["metadata"] = {"customer": "Heron"}
