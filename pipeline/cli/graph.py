@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ...errors import RefusedChangeError, UsageError
-from ..planning.plan_file import parse_plan
+from ..actions import Merge, Prune
 from ..reporting.text import visible
 from .asking import confirmed
 from .opening import again, open_session
@@ -161,16 +161,14 @@ def _kind(session: Session) -> GraphKind:
 def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> dict[str, Any]:
     """What became of a graph since the last run; what that did counts only while it stands."""
     from ..reporting.graph.reflection import look_back
-    from ..writing.journal import Outcome, RunState
+    from ..reporting.graph.report import carried_out
+    from ..writing.journal import RunState
 
     last, journal = kind.store.notes.last, session.journal
     if last is None or not last.run or journal.run(last.run).state is not RunState.APPLIED:
         return look_back(nodes, last)
-    plan = parse_plan(journal.run(last.run).plan)
-    done = {name for name, row in journal.outcomes(last.run).items() if row[0] is Outcome.APPLIED}
-    return look_back(
-        nodes,
-        last,
-        merged=[f"{' + '.join(item.removes)} -> {item.survivor}" for item in plan.merges if item.id in done],
-        forgotten=[name for item in plan.prunes if item.id in done for name in item.removes],
-    )
+    done = carried_out(last.run, journal)
+    merges = [item for item in done if isinstance(item, Merge)]
+    merged = [f"{' + '.join(item.removes)} -> {item.survivor}" for item in merges]
+    forgotten = [name for item in done if isinstance(item, Prune) for name in item.removes]
+    return look_back(nodes, last, merged=merged, forgotten=forgotten)

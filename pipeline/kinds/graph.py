@@ -230,9 +230,8 @@ class GraphKind(Kind):
         """What is forgotten is archived, so no texts are added."""
         from ..reporting.graph.report import GraphReport
 
-        return GraphReport(
-            self.store, journal, proposal, settings=self.graph, health=self.health, explain=explain
-        )
+        limits, health = self.graph, self.health
+        return GraphReport(self.store, journal, proposal, settings=limits, health=health, explain=explain)
 
     def health(
         self, inventory: Inventory, means: Means, view: GraphView | None = None, *, duplicates: bool = True
@@ -287,10 +286,8 @@ class GraphKind(Kind):
                 nodes = nodes_of(self.store.read(ScopeFilter()).memories)
                 later = {node.id for node in nodes if node.usage.discovered and node.usage.discovered > day}
                 last = LastPass(day, names - later)
-        limits = self.graph
-        return due_reason(
-            names, last, after=limits.due_after, new=limits.due_new, now=now, most=limits.max_memories
-        )
+        after, new, most = self.graph.due_after, self.graph.due_new, self.graph.max_memories
+        return due_reason(names, last, after=after, new=new, now=now, most=most)
 
     def repair(self, now: datetime) -> Plan | None:
         """Move unreadable lines to the archive; None if there is no such line."""

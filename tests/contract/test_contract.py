@@ -8,10 +8,10 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from killing import Killed, dying, raise_killed
 from kinds import KINDS, NOW, SETTINGS, World, milvus_world
 from mem0_dream.errors import UsageError
 from mem0_dream.models.same_statement import statement_key
@@ -260,26 +260,6 @@ class TestCommandLine:
         assert world.content() == before
 
 
-class KilledError(BaseException):
-    """The process dies here."""
-
-
-def kill(session: Session, number: int, *, after: bool) -> None:
-    write, count = session.store.write, 0
-
-    def dying(change: Any) -> str:
-        nonlocal count
-        count += 1
-        if count == number and not after:
-            raise KilledError
-        done = write(change)
-        if count == number:
-            raise KilledError
-        return done
-
-    session.store.write = dying  # type: ignore[method-assign]
-
-
 class TestLibrary:
     def test_a_rejected_pair_is_not_proposed(self, world: World, session: Session) -> None:
         by_id = {memory.id: memory for memory in session.read(EVERYTHING).memories}
@@ -297,8 +277,9 @@ class TestLibrary:
         state.mkdir(exist_ok=True)
         with world.session(state) as session:
             plan = session.propose(EVERYTHING, now=NOW)
-            kill(session, 2, after=after)
-            with pytest.raises(KilledError):
+            write = dying(session.store.write, 2, after=after, death=raise_killed)
+            session.store.write = write  # type: ignore[method-assign]
+            with pytest.raises(Killed):
                 session.apply(plan, now=NOW)
         with world.session(state) as session:
             session.resume(now=NOW)

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,8 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def entity(name: str, *observations: str, kind: str = "pattern", **fields: Any) -> str:
-    return _line(
-        {"type": "entity", "name": name, "entityType": kind, "observations": list(observations), **fields}
-    )
+    said = {"name": name, "entityType": kind, "observations": list(observations)}
+    return _line({"type": "entity", **said, **fields})
 
 
 def relation(source: str, target: str, kind: str = "uses", **fields: Any) -> str:
@@ -115,9 +114,8 @@ class Graph:
 
     def archived(self, name: str) -> list[dict[str, Any]]:
         """What an archive of today holds."""
-        found: list[dict[str, Any]] = json.loads(
-            (self.folder / "archive" / f"2026-11-21-{name}.json").read_text()
-        )
+        path = self.folder / "archive" / f"2026-11-21-{name}.json"
+        found: list[dict[str, Any]] = json.loads(path.read_text())
         return found
 
 
@@ -181,16 +179,10 @@ STRICT = "Turn on strict mode in every new TypeScript project of the shop team"
 
 def twins() -> list[str]:
     """Two patterns that say the same, a stack, and relations around them."""
+    uses = ("Applied in shop - HELPFUL (2026-11-02)", "Applied in blog - NOT HELPFUL (2026-11-09)")
     return [
-        entity("strict-mode", STRICT, "Applied in shop - HELPFUL (2026-11-02)", "Discovered: 2026-01-02"),
-        entity(
-            "typescript-strict-mode",
-            STRICT + ".",
-            "Applied in shop - HELPFUL (2026-11-02)",
-            "Applied in blog - NOT HELPFUL (2026-11-09)",
-            "Discovered: 2026-03-02",
-            origin="import",
-        ),
+        entity("strict-mode", STRICT, uses[0], "Discovered: 2026-01-02"),
+        entity("typescript-strict-mode", STRICT + ".", *uses, "Discovered: 2026-03-02", origin="import"),
         entity("shop", "The web shop for garden tools, run by four people", kind="stack"),
         entity("blog", "Static pages about fishing in Norway", kind="project"),
         relation("strict-mode", "shop"),
@@ -200,7 +192,6 @@ def twins() -> list[str]:
     ]
 
 
-TODAY = date(2026, 11, 21)
 WORDS = [
     "amber", "basil", "cedar", "delta", "ember", "fjord", "grove", "heron", "iris", "jade", "kelp", "lotus", "maple",
     "north", "olive", "pearl", "quartz", "river", "sable", "tulip", "umber", "velvet", "willow", "xenon", "yarrow",
@@ -209,7 +200,7 @@ WORDS = [
 
 
 def day(ago: int) -> str:
-    return (TODAY - timedelta(days=ago)).isoformat()
+    return (NOW - timedelta(days=ago)).date().isoformat()
 
 
 def big_graph(*, kept: int = 229, double: int = 20, old: int = 29) -> list[str]:
@@ -219,26 +210,18 @@ def big_graph(*, kept: int = 229, double: int = 20, old: int = 29) -> list[str]:
         word, other = WORDS[number % 30], WORDS[(number // 30 + 7) % 30]
         said = " ".join(WORDS[(number * step + step) % 30] + str(number % (step + 6)) for step in range(1, 8))
         uses = [f"Applied in {word} - HELPFUL ({day(10 + number % 60)})"] * (1 + number % 3)
-        lines.append(
-            entity(f"{word}-{other}-{number}", said, *uses, f"Discovered: {day(200)}", kind="tech-insight")
-        )
+        uses.append(f"Discovered: {day(200)}")
+        lines.append(entity(f"{word}-{other}-{number}", said, *uses, kind="tech-insight"))
     for number in range(double):
         said = f"Rotate the keys of the {WORDS[number]} gateway on the first Monday of the month"
         lines.append(entity(f"{WORDS[number]}-keys", said, f"Discovered: {day(80)}"))
         lines.append(entity(f"{WORDS[number]}-gateway-keys", said + ".", f"Discovered: {day(40)}"))
-    lines += [
-        entity(
-            f"forgotten-{n}",
-            f"An idea nobody took up, number {n}",
-            f"Discovered: {day(300)}",
-            kind="research",
-        )
-        for n in range(old)
-    ]
+    for number in range(old):
+        idea = (f"An idea nobody took up, number {number}", f"Discovered: {day(300)}")
+        lines.append(entity(f"forgotten-{number}", *idea, kind="research"))
     proven = [f"Applied in p{number} - HELPFUL ({day(20)})" for number in range(18)]
-    lines.append(
-        entity("tests-first", "Write the failing test before the fix", *proven, f"Discovered: {day(100)}")
-    )
+    proven.append(f"Discovered: {day(100)}")
+    lines.append(entity("tests-first", "Write the failing test before the fix", *proven))
     lines.append(entity("tabs", "Use tabs for Go code", "Do not use tabs for Go code", kind="preference"))
     lines += [relation(f"{WORDS[i]}-keys", "tests-first", "follows") for i in range(double)]
     lines += [relation("forgotten-0", "tabs"), relation("tabs", "nowhere"), relation("tabs", "tests-first")]

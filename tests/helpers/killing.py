@@ -24,7 +24,17 @@ def die(*_: object, **__: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def dying(real: Callable[..., Any], step: int, *, after: bool) -> Callable[..., Any]:
+class Killed(BaseException):
+    """Stands for the death of a process in tests that go on in it."""
+
+
+def raise_killed() -> None:
+    raise Killed
+
+
+def dying(
+    real: Callable[..., Any], step: int, *, after: bool = False, death: Callable[[], None] = die
+) -> Callable[..., Any]:
     """The same function, but the process dies just before or just after its n-th call."""
     count = 0
 
@@ -32,10 +42,10 @@ def dying(real: Callable[..., Any], step: int, *, after: bool) -> Callable[..., 
         nonlocal count
         count += 1
         if count == step and not after:
-            die()
+            death()
         answer = real(*arguments)
         if count == step:
-            die()
+            death()
         return answer
 
     return called

@@ -90,11 +90,8 @@ def this_week(nodes: Sequence[Node], now: datetime) -> Data:
     since = now - WEEK
     learned = [n for n in nodes if n.usage.discovered and since <= n.usage.discovered <= now]
     used = [n for n in nodes if n.usage.last_used and since <= n.usage.last_used <= now]
-    return {
-        "since": since.isoformat(),
-        "learned": list(map(_use_of, learned)),
-        "used": list(map(_use_of, used)),
-    }
+    rows = {"learned": list(map(_use_of, learned)), "used": list(map(_use_of, used))}
+    return {"since": since.isoformat(), **rows}
 
 
 def this_week_lines(week: Data) -> list[str]:
@@ -110,18 +107,15 @@ def this_week_lines(week: Data) -> list[str]:
 
 def ranking(nodes: Sequence[Node]) -> Data:
     """Memories with a known effectiveness, best first, then by how often they were used."""
-    judged = [node for node in nodes if node.usage.effectiveness is not None]
-    judged.sort(key=lambda node: (-(node.usage.effectiveness or 0.0), -node.usage.uses, node.id))
-    return {"memories": list(map(_use_of, judged))}
+    judged = [_use_of(node) for node in nodes if node.usage.effectiveness is not None]
+    return {"memories": sorted(judged, key=lambda row: (-row["effectiveness"], -row["uses"], row["name"]))}
 
 
 def ranking_lines(ranked: Data, total: int) -> list[str]:
     """The same for a person; `total` are all memories, judged or not."""
     rows = ranked["memories"]
-    return [
-        f"Effectiveness ({len(rows)} of {total} memories were judged):",
-        *(f"  {_ranked(e)}" for e in rows),
-    ]
+    head = f"Effectiveness ({len(rows)} of {total} memories were judged):"
+    return [head, *(f"  {_ranked(each)}" for each in rows)]
 
 
 def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], models: GraphModels) -> Data:

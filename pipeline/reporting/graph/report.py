@@ -198,6 +198,7 @@ class GraphReport(Report):
         before = self._health(view.inventory, view.means, view, duplicates=False)
         after = self._after(view.means)
         alone = orphans(document.names, document.relations)
+        more = [f"- and {len(alone) - _MOST_ORPHANS} more"] if len(alone) > _MOST_ORPHANS else []
         counts = (
             ("Memories analysed", before.total),
             ("Memories merged", f"{sum(len(item.removes) for item in merges)} into {len(merges)}"),
@@ -218,10 +219,7 @@ class GraphReport(Report):
             ],
             "Relationships": changes.lines,
             "Forgotten": [line for item in prunes for line in self._forgotten(item, view)],
-            "Orphaned": [
-                *(f"- {name}" for name in alone[:_MOST_ORPHANS]),
-                *([f"- and {len(alone) - _MOST_ORPHANS} more"] if len(alone) > _MOST_ORPHANS else []),
-            ],
+            "Orphaned": [f"- {name}" for name in alone[:_MOST_ORPHANS]] + more,
             "Health After Consolidation": _table(before, after),
             "Recommendations": [
                 f"- Run it again in {settings.due_after.days} days",
@@ -233,29 +231,21 @@ class GraphReport(Report):
                 f"- {settings.due_new} new memories",
             ],
         }
-        lines = [
-            "# Memory Consolidation Report",
-            "",
-            f"Date: {now:%Y-%m-%d %H:%M} UTC",
-            f"Previous Consolidation: {f'{view.last.at:%Y-%m-%d %H:%M} UTC' if view.last else 'never'}",
-            f"Duration: {took.total_seconds():.1f} s",
-            *([f"Run: {result.run}"] if result.run else []),
-            "",
-            "## Summary",
-            *(f"- {name}: {count}" for name, count in counts),
-        ]
+        last = f"{view.last.at:%Y-%m-%d %H:%M} UTC" if view.last else "never"
+        lines = ["# Memory Consolidation Report", "", f"Date: {now:%Y-%m-%d %H:%M} UTC"]
+        lines += [f"Previous Consolidation: {last}", f"Duration: {took.total_seconds():.1f} s"]
+        lines += [f"Run: {result.run}"] if result.run else []
+        lines += ["", "## Summary", *(f"- {name}: {count}" for name, count in counts)]
         for title, told in sections.items():
             lines += ["", f"## {title}", *(told or ["none"])]
         return [visible(line) for line in lines]
 
     def _forgotten(self, action: Prune, view: GraphView) -> list[str]:
-        name = action.members[0].id
-        used = view.nodes[name].usage
+        used = view.nodes[action.members[0].id].usage
         last = used.last_used.date().isoformat() if used.last_used else "never"
-        return [
-            f"- {name}: age {action.age_days} d, last used {last}, {used.uses} uses; {action.detail}",
-            f"  archived in {self._store.archive}; back with: mem0-dream restore",
-        ]
+        told = f"age {action.age_days} d, last used {last}, {used.uses} uses; {action.detail}"
+        archived = f"  archived in {self._store.archive}; back with: mem0-dream restore"
+        return [f"- {action.members[0].id}: {told}", archived]
 
 
 def changes_of_run(run: str, journal: Journal, store: GraphStore) -> RelationChanges | None:
@@ -263,11 +253,13 @@ def changes_of_run(run: str, journal: Journal, store: GraphStore) -> RelationCha
     if not run or not any(change.memory for change in journal.changes(run)):
         return RelationChanges()
     before = store.before(run)
-    if before is None:
-        return None
+    return None if before is None else relation_changes(before, carried_out(run, journal))
+
+
+def carried_out(run: str, journal: Journal) -> list[Action]:
+    """The actions of a run that were not skipped."""
     done = {name for name, (outcome, _) in journal.outcomes(run).items() if outcome is Outcome.APPLIED}
-    actions = parse_plan(journal.run(run).plan).actions
-    return relation_changes(before, [action for action in actions if action.id in done])
+    return [action for action in parse_plan(journal.run(run).plan).actions if action.id in done]
 
 
 def _promotions(actions: Sequence[Action]) -> list[Promote | Merge]:

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 from ....errors import RefusedChangeError, StoreLockedError
 
@@ -118,14 +118,11 @@ def flush_folder(folder: Path) -> None:
         flush(folder)
 
 
-class OpenFile:
+class OpenFile(contextlib.AbstractContextManager["OpenFile"]):
     """An open file, whatever happens to its name, and the lease on it; closing gives the lease back."""
 
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         self._handle = os.open(path, os.O_RDWR if writable else os.O_RDONLY)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._handle)
@@ -170,10 +167,9 @@ class OpenFile:
 
     def stands_at(self, path: Path) -> bool:
         """Whether the name leads to this very file."""
-        try:
+        with contextlib.suppress(FileNotFoundError):
             return os.path.samestat(os.fstat(self._handle), path.stat())
-        except FileNotFoundError:
-            return False
+        return False
 
 
 def keeps_waiting(path: Path) -> bool:

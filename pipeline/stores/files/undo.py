@@ -165,18 +165,21 @@ class FileHistory(Database):
         )
         return dict(json.loads(rows[0][0])) if rows else None
 
+    def keys(self, file: str, begin: str) -> list[str]:
+        """The keys that begin so of all steps of a file that were not taken back, the oldest step first."""
+        rows = "SELECT key FROM steps WHERE file = ? AND instr(key, ?) = 1 AND undone = 0 ORDER BY number"
+        return [key for (key,) in self.ask(rows, (file, begin))]
+
     def last(self, file: str, key: str) -> Step | None:
         """The newest step of a key that was not taken back."""
-        rows = self.ask(
+        for number, before, mode, mtime, after, note in self.ask(
             "SELECT number, before, mode, mtime_ns, after, note FROM steps "
             "WHERE file = ? AND key = ? AND undone = 0 ORDER BY number DESC LIMIT 1",
             (file, key),
-        )
-        if not rows:
-            return None
-        number, before, mode, mtime, after, note = rows[0]
-        image = Image(self._bytes(before), mode, mtime) if before else None
-        return Step(number, image, self._bytes(after) if after else None, json.loads(note))
+        ):
+            image = Image(self._bytes(before), mode, mtime) if before else None
+            return Step(number, image, self._bytes(after) if after else None, json.loads(note))
+        return None
 
     def without(
         self, file: str, step: Step, now: bytes | None, *, resolve: Resolve | None = None

@@ -21,7 +21,6 @@ from .entities import content, parts_of, usage
 
 SECTIONS = {"pattern": "stablePatterns", "preference": "preferences"}
 """Which types of memories may be promoted, and where to."""
-
 _UPDATED, _CONSOLIDATED, _CONFIG = "lastUpdated", "lastConsolidation", "memoryConfig"
 
 
@@ -57,18 +56,10 @@ class CoreFile:
         self.path = path.expanduser().resolve()
         self._history = history
 
-    def read(self) -> bytes | None:
-        """Its bytes, or None if there is no file."""
-        image = read_image(self.path)
-        return image.data if image else None
-
     def statements(self) -> tuple[tuple[str, str], ...]:
         """Name and content of everything in it, for reading."""
-        _, whole = self._now()
-        statements: list[tuple[str, str]] = []
-        for section in SECTIONS.values():
-            statements += [(name, _said(item) or name) for name, item in _entries(whole.get(section, []))]
-        return tuple(statements)
+        sections = (self._now()[1].get(section, []) for section in SECTIONS.values())
+        return tuple((name, _said(item) or name) for held in sections for name, item in _entries(held))
 
     def limits(self) -> dict[str, Any]:
         """The settings of a graph that the core memory's own `memoryConfig` gives."""

@@ -21,7 +21,7 @@ from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
 from ..files import digest
 from ..files.database import Database
-from ..files.undo import FileHistory, Image, keep_entry, kept_entries
+from ..files.undo import FileHistory, Image, keep_entry, kept_entries, read_image
 from .core_memory import CoreFile
 from .entities import (
     BROKEN_LINES,
@@ -73,11 +73,6 @@ class GraphNotes(Database):
     """What we remember about one graph and may not write into it: the last run, the focus, what came back."""
 
     def __init__(self, directory: Path, store: str) -> None:
-        """Open the database of the state directory.
-
-        Raises:
-            JournalError: If it is damaged or cannot be written.
-        """
         super().__init__(directory, _SCHEMA)
         self._store = store
 
@@ -210,10 +205,9 @@ class GraphStore(Store):
         """Copy the files as they are before a run, if it may begin."""
         self.medium.check()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        core = self.core.read() if self.core else None
-        for name, data in (("memory.jsonl", self.medium.load()), ("core-memory.json", core)):
-            if data is not None:
-                (folder / name).write_bytes(data)
+        (folder / "memory.jsonl").write_bytes(self.medium.load())
+        if core := read_image(self.core.path) if self.core else None:
+            (folder / "core-memory.json").write_bytes(core.data)
         return tuple(sorted(folder.iterdir()))
 
     def begin(self, run: str) -> None:
@@ -221,7 +215,7 @@ class GraphStore(Store):
         self._run = run
         self._history.note(self.medium.name, Image(self._held[0]), self._held[0], key=self._key(_WHOLE))
         if self.core is not None:
-            self.notes.note(f"{_CORE} {run}", {"path": str(self.core.path), "changes": []})
+            self.notes.note(f"{_CORE} {run}", {"path": str(self.core.path)})
 
     def resume(self, run: str) -> None:
         """Open the core memory that a run began with, if none was given."""
@@ -234,7 +228,7 @@ class GraphStore(Store):
         # A damaged file was told before, and what is in it stays.
         with contextlib.suppress(RefusedChangeError):
             if self.core is not None:
-                self.core.note_consolidation(at=at, key=self._core_change("day"))
+                self.core.note_consolidation(at=at, key=self._key("core day"))
 
     def undo(self, run: str, *, whole: bool) -> None:
         """Put the core memory back: to the letter if only the run changed it, else without its promotions."""
@@ -276,17 +270,9 @@ class GraphStore(Store):
 
     def _core_changes(self) -> list[str]:
         """The changes of the core memory by this run; the file is opened if none was given."""
-        noted = self.notes.noted(f"{_CORE} {self._run}") or {}
-        if self.core is None and noted:
+        if self.core is None and (noted := self.notes.noted(f"{_CORE} {self._run}")):
             self.core = CoreFile(Path(noted["path"]), self._history)
-        return list(noted.get("changes", ()))
-
-    def _core_change(self, name: str) -> str:
-        """The key of a change of the core memory, noted before it is made."""
-        key, made = self._key(f"core {name}"), self._core_changes()
-        if self.core is not None and key not in made:
-            self.notes.note(f"{_CORE} {self._run}", {"path": str(self.core.path), "changes": [*made, key]})
-        return key
+        return self._history.keys(str(self.core.path), self._key("core ")) if self.core else []
 
     def _entity_memory(self, snapshot: Snapshot) -> Memory:
         items = [GraphLine.of(raw).item for raw in snapshot.payload["raws"]]
@@ -330,11 +316,9 @@ class GraphStore(Store):
         if change.id == BROKEN_LINES and change.id not in document.names:
             if change.at is None:
                 raise RefusedChangeError("broken lines are moved by a run alone")
-            if broken := document.broken:
-                rows = [{"number": number, "raw": line.raw} for number, line in broken]
-                entry = {"movedAt": change.at.isoformat(), "lines": rows}
+            if rows := [{"number": number, "raw": line.raw} for number, line in document.broken]:
                 path = self.archive / f"{change.at.date().isoformat()}-broken.json"
-                keep_entry(path, entry, same=("lines",))
+                keep_entry(path, {"movedAt": change.at.isoformat(), "lines": rows}, same=("lines",))
                 kept = [line for line in document.lines if line.kind != "broken"]
                 self._save(document, kept, key=self._key(change.id))
             return
@@ -360,7 +344,7 @@ class GraphStore(Store):
         if self.core is None or at is None:
             raise RefusedChangeError("there is no core memory to promote to; give it with --core")
         name, kind = line.item["name"], line.item["entityType"]
-        self.core.promote(name, kind, observations, at=at, key=self._core_change(name))
+        self.core.promote(name, kind, observations, at=at, key=self._key(f"core {name}"))
 
     def _delete(self, document: GraphDocument, change: Delete) -> None:
         if change.id not in document.names:
@@ -464,8 +448,6 @@ def find_forgotten(folder: Path, name: str) -> tuple[list[GraphLine], list[Graph
     for path in sorted(folder.glob("*-forgotten.json"), reverse=True):
         for entry in reversed(kept_entries(path)):
             if entry.get("name") == name:
-                own, relations = (
-                    [GraphLine.of(raw) for raw in entry[key]] for key in ("lines", "relationLines")
-                )
-                return own, relations
+                own, relations = entry["lines"], entry["relationLines"]
+                return list(map(GraphLine.of, own)), list(map(GraphLine.of, relations))
     raise UsageError(f"The archive {folder} holds no memory {name!r}; names are exact.")

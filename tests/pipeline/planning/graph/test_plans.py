@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import tempfile
 from collections import Counter
@@ -13,6 +12,7 @@ import pytest
 from graph_world import NOW, STRICT, Graph, apply, entity, propose, relation, repair, twins
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from killing import Killed, dying, raise_killed
 from mem0_dream import errors
 from mem0_dream.errors import RefusedChangeError, StoreError
 from mem0_dream.models.text.words import exact_key
@@ -294,26 +294,6 @@ def test_a_plan_skips_what_the_server_changed(graph):
     assert "Now also for tests" in graph.entities()["strict-mode"]
 
 
-class Killed(BaseException):
-    """The process dies here."""
-
-
-def kill(opened, step, *, after=False):
-    """Let the process die before or after one of its writes."""
-    real, counter = opened.store.write, itertools.count(1)
-
-    def dying(change):
-        number = next(counter)
-        if number == step and not after:
-            raise Killed
-        answer = real(change)
-        if number == step:
-            raise Killed
-        return answer
-
-    opened.store.write = dying
-
-
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", range(1, 8))
 def test_a_killed_run_is_finished_with_the_same_end(graph, own_state, step, after):
@@ -322,7 +302,7 @@ def test_a_killed_run_is_finished_with_the_same_end(graph, own_state, step, afte
     whole = Graph(graph.folder / "whole", own_state)
     apply(whole.open(*lines))
     opened = graph.open(*lines)
-    kill(opened, step, after=after)
+    opened.store.write = dying(opened.store.write, step, after=after, death=raise_killed)
     try:
         apply(opened)
     except Killed:
@@ -333,7 +313,7 @@ def test_a_killed_run_is_finished_with_the_same_end(graph, own_state, step, afte
 def test_an_undo_that_was_killed_is_finished(graph):
     opened = graph.open(*twins(), relation("blog", "gone"))
     run = apply(opened).run
-    kill(opened, 2)
+    opened.store.write = dying(opened.store.write, 2, death=raise_killed)
     with pytest.raises(Killed):
         opened.undo(run, now=NOW)
     again = graph.open()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Self
@@ -15,7 +18,7 @@ from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
 from mem0_dream.pipeline.stores.files.exchange import OpenFile, keeps_waiting
 from mem0_dream.pipeline.stores.graph import media as graph_file
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument
-from mem0_dream.pipeline.stores.graph.media import FileMedium, ServerMedium, tool_calls
+from mem0_dream.pipeline.stores.graph.media import FileMedium, ServerMedium, server_on, tool_calls
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
 
@@ -135,6 +138,38 @@ def test_the_real_server_reads_what_we_write(server, graph):
     finally:
         medium.close()
     assert names == set(graph.entities())
+
+
+NODE = ("node", "/opt/node_modules/@modelcontextprotocol/server-memory/dist/index.js")
+NAMED = {"MEMORY_FILE_PATH": "/data/m.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("command", "variables", "file"),
+    [
+        (NODE, {"HOME": "/root", **NAMED}, "/data/m.jsonl"),
+        (NODE, {"MEMORY_FILE_PATH": "own.jsonl"}, str(Path(NODE[1]).with_name("own.jsonl"))),
+        (NODE, {}, str(Path(NODE[1]).with_name("memory.jsonl"))),
+        (("npm exec @modelcontextprotocol/server-memory",), NAMED, "/data/m.jsonl"),
+        (("mcp-server-memory",), NAMED, "/data/m.jsonl"),
+    ],
+)
+def test_a_server_is_known_by_its_file(command, variables, file):
+    editor = (8, ("vim", "/data/m.jsonl"), NAMED)
+    assert server_on(Path(file), [editor, (7, command, variables)]) == 7
+    assert server_on(Path("/data/other.jsonl"), [(7, command, variables)]) is None
+
+
+def test_a_running_server_is_found(tmp_path):
+    path = tmp_path.resolve() / "m.jsonl"
+    waits = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()", "server-memory"]
+    environment = os.environ | {"MEMORY_FILE_PATH": str(path)}
+    with subprocess.Popen(waits, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        assert server_on(path) == server.pid
+        assert server_on(path.with_name("other")) is None
+    assert server_on(path) is None
 
 
 def service_pairs() -> list[str]:
