@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -19,6 +19,7 @@ from .terminal import answer, tell
 if TYPE_CHECKING:
     from ..engine import Session
     from ..kinds.graph import GraphKind
+    from ..reporting.graph.reflection import Look
     from ..stores.graph.entities import Node
 
 
@@ -95,17 +96,14 @@ def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memorie
 
     with _opened(options) as (session, kind, nodes):
         if about_beliefs:
-            data = reflection.beliefs(kind.core, nodes, kind.models(session.means(options.moment)))
-            lines = reflection.belief_lines(data)
+            models = kind.models(session.means(options.moment))
+            data, lines = reflection.beliefs(kind.core, nodes, models)
         elif about_memories:
-            data = reflection.ranking(nodes)
-            lines = reflection.ranking_lines(data, len(nodes))
+            data, lines = reflection.ranking(nodes)
         elif quick:
-            data = reflection.this_week(nodes, options.moment)
-            lines = reflection.this_week_lines(data)
+            data, lines = reflection.this_week(nodes, options.moment)
         else:
-            data = _looked_back(session, kind, nodes)
-            lines = reflection.look_back_lines(data)
+            data, lines = _looked_back(session, kind, nodes)
     answer(data, map(visible, lines), as_json=options.as_json)
 
 
@@ -158,7 +156,7 @@ def _kind(session: Session) -> GraphKind:
     return cast("GraphKind", session.kind)  # opened by `open_graph`
 
 
-def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> dict[str, Any]:
+def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> Look:
     """What became of a graph since the last run; what that did counts only while it stands."""
     from ..reporting.graph.reflection import look_back
     from ..reporting.graph.report import carried_out
@@ -171,4 +169,4 @@ def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> di
     merges = [item for item in done if isinstance(item, Merge)]
     merged = [f"{' + '.join(item.removes)} -> {item.survivor}" for item in merges]
     forgotten = [name for item in done if isinstance(item, Prune) for name in item.removes]
-    return look_back(nodes, last, merged=merged, forgotten=forgotten)
+    return look_back(nodes, last, merged, forgotten)

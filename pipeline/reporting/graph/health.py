@@ -6,7 +6,7 @@ The figures are the graph's; another kind of store gets as many of them as it ha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -101,14 +101,9 @@ def graph_state(
     last: LastRun | None = None,
 ) -> Health:
     """The state of a graph; `duplicates` are entities that another one may replace."""
-    health = _health_of(
-        [(_counted_type(node.type), node.usage) for node in nodes],
-        duplicates=duplicates,
-        orphans=len(orphans(document.names, document.relations)),
-        settings=settings,
-        now=now,
-        gaps=gaps,
-    )
+    rows = [(_counted_type(node.type), node.usage) for node in nodes]
+    alone = len(orphans(document.names, document.relations))
+    health = _health_of(rows, duplicates, alone, settings=settings, now=now, gaps=gaps)
     by_type = dict.fromkeys(TYPES, 0) | dict(health.by_type)
     return replace(health, by_type=by_type, last=last.at if last else None, keeps_runs=True)
 
@@ -125,15 +120,9 @@ def health_of_store(inventory: Inventory, means: Means, *, ages: bool) -> Health
             last_used=memory.accessed_at or means.accessed.get(memory.id),
         )
         rows.append((memory.category or "", used))
-    return _health_of(
-        rows,
-        duplicates=sum(count - 1 for count in copies.values()),
-        orphans=None,
-        settings=GraphSettings(forget_unused=means.settings.stale_after),
-        now=means.now,
-        ages=ages,
-        gaps=inventory.gaps,
-    )
+    double = sum(copies.values()) - len(copies)
+    limits = GraphSettings(forget_unused=means.settings.stale_after)
+    return _health_of(rows, double, None, settings=limits, now=means.now, ages=ages, gaps=inventory.gaps)
 
 
 def _counted_type(kind: str) -> str:
@@ -143,17 +132,16 @@ def _counted_type(kind: str) -> str:
 
 
 def _health_of(
-    memories: Iterable[tuple[str, Usage]],
-    *,
+    rows: Sequence[tuple[str, Usage]],
     duplicates: int,
     orphans: int | None,
+    *,
     settings: GraphSettings,
     now: datetime,
     ages: bool = True,
     gaps: Sequence[str],
 ) -> Health:
     """The state of any memory, from type and use of each; None stands for what was not counted."""
-    rows = list(memories)
     known = [age for _, use in rows if (age := use.age_days(now)) is not None]
     shares = [share for _, use in rows if (share := use.effectiveness) is not None]
     unused = [days for _, use in rows if (days := use.unused_days(now)) is not None]

@@ -342,12 +342,8 @@ def handed_over(edges: Sequence[Edge], name: str, survivor: str | None) -> list[
 def settled(base: Lines, ours: Lines, theirs: Lines) -> list[GraphLine] | None:
     """Lines that an undo would turn back and that were written since; None where both changed one thing.
 
-    Entities are one by name: what was said since stays, and what the undo gives back returns among it.
-
-    Args:
-        base: As our change left them.
-        ours: As they were before it.
-        theirs: As they stand now.
+    Entities are one by name: what was said since stays, and what the undo gives back returns among it. `base`
+    is as our change left them, `ours` as they were before it, `theirs` as they stand now.
     """
     lines = list(theirs)
     gone: set[int] = set()

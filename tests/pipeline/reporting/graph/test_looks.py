@@ -6,9 +6,8 @@ from datetime import timedelta
 
 import pytest
 from graph_world import NOW, day, entity, models, relation
-from mem0_dream.pipeline.reporting.graph import reflection
 from mem0_dream.pipeline.reporting.graph.health import graph_state, health_lines
-from mem0_dream.pipeline.reporting.graph.reflection import look_back, look_back_lines
+from mem0_dream.pipeline.reporting.graph.reflection import beliefs, look_back, ranking, this_week
 from mem0_dream.pipeline.rules.graph.use import GraphSettings
 from mem0_dream.pipeline.stores.graph.entities import TYPES
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
@@ -61,20 +60,19 @@ def test_what_is_remembered_reads_back(tmp_path):
 def test_reflection_names_what_moved(graph):
     uses = {"a": [GOOD], "b": [BAD], "c": []}
     found, _ = graph.nodes(*(entity(name, name * 2, *lines) for name, lines in uses.items()))
-    looked = look_back(found, LAST, merged=["d -> a"], forgotten=["e"])
-    lines = look_back_lines(looked)
+    looked, lines = look_back(found, LAST, merged=["d -> a"], forgotten=["e"])
     assert "  a: 50% -> 100%, +0 uses" in lines[lines.index("What worked:") :]
     assert "  b: 100% -> 0%, +0 uses" in lines[lines.index("What did not:") :]
     assert {"  + c", "  ~ d -> a", "  - e"} <= set(lines)
     assert looked["worked"] == [{"name": "a", "was": 0.5, "now": 1.0, "uses": 0}]
-    assert look_back_lines(look_back(found, None)) == ["No run to look back to; consolidate first."]
-    assert [row["name"] for row in reflection.ranking(found)["memories"]] == ["a", "b"]
+    assert look_back(found, None)[1] == ["No run to look back to; consolidate first."]
+    assert [row["name"] for row in ranking(found)[0]["memories"]] == ["a", "b"]
 
 
 def test_what_is_judged_for_the_first_time_moved(graph):
     uses = {"first": [BAD], "again": [GOOD, GOOD.replace(" a ", " b ")], "idle": [GOOD]}
     found, _ = graph.nodes(*(entity(name, name * 2, *lines) for name, lines in uses.items()))
-    looked = look_back(found, LastRun(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)}))
+    looked, _ = look_back(found, LastRun(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)}))
     moved = [[(move["name"], move["uses"]) for move in looked[side]] for side in ("worked", "did_not")]
     assert moved == [[("again", 1)], [("first", 1)]]
 
@@ -82,7 +80,7 @@ def test_what_is_judged_for_the_first_time_moved(graph):
 def test_this_week_is_seven_days(graph):
     old = entity("old", "y", f"Discovered: {day(9)}", f"Applied in a ({day(1)})")
     found, _ = graph.nodes(entity("new", "x", f"Discovered: {day(6)}"), old)
-    lines = reflection.this_week_lines(reflection.this_week(found, NOW))
+    _, lines = this_week(found, NOW)
     assert "  + new" in lines
     assert "  + old" not in lines
     assert any("old" in line and line.startswith("  *") for line in lines)
@@ -92,13 +90,13 @@ def test_a_contradicted_belief_is_flagged(graph):
     rule = "Use tabs for Go code"
     said = {"rule": rule, "doubt": "Do not use tabs for Go code", "same": f"{rule}."}
     found, opened = graph.nodes(*(entity(name, text) for name, text in said.items()))
-    told = reflection.beliefs([("rule", rule)], found, models(opened))
+    told, lines = beliefs([("rule", rule)], found, models(opened))
     sides = {
         side: [{"memory": name, "observation": said[name]}]
         for side, name in (("for", "same"), ("against", "doubt"))
     }
     assert told["beliefs"] == [{"name": "rule", **sides, "contradicted": True}]
-    assert reflection.belief_lines(told)[-2:] == [
+    assert lines[-2:] == [
         "    for: same - Use tabs for Go code.",
         "    against: doubt - Do not use tabs for Go code",
     ]
