@@ -13,7 +13,7 @@ import click
 from ...errors import UsageError
 from ..actions import Merge, Prune, Resolve, in_order
 from ..answers import Say, content_key
-from .terminal import echo, tell
+from .terminal import WORDS, echo, tell
 
 if TYPE_CHECKING:
     from ..actions import Action
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 Meaning = TypeVar("Meaning")
 TRIES = 3
 """Answers that mean nothing after which a question ends: it may be a pipe that answers."""
-SAID_OF_CONFLICTS = {
-    "a": Say.A, "b": Say.B, "both": Say.BOTH, "n": Say.BOTH, "same": Say.SAME,
-    "still": Say.STILL, "s": Say.SKIP, "skip": Say.SKIP,
-}  # fmt: skip
 _YES_OR_NO: dict[str, bool | str] = {"y": True, "yes": True, "n": False, "no": False}
 _GO_ON = {**_YES_OR_NO, "": False, "q": False}
 _Y_OR_N = "Please answer y or n."
@@ -90,37 +86,13 @@ def asked(question: str, choices: str) -> str:
 AT_ONCE = 20
 """Pairs after which a person is asked whether to go on: more at a time is tiring."""
 _QUIT, _ALL, _EACH = "quit", "all", "each"
-_ALWAYS = {"": Say.SKIP, "q": _QUIT, "quit": _QUIT, "e": Say.EDIT, "edit": Say.EDIT}
-_ANSWERS: dict[str, Say | str] = {
-    "y": Say.YES, "yes": Say.YES, "m": Say.YES, "merge": Say.YES, "same": Say.YES,
-    "n": Say.NO, "no": Say.NO, "both": Say.NO, "s": Say.SKIP, "skip": Say.SKIP, **_ALWAYS,
-}  # fmt: skip
-_SIDES: dict[str, Say | str] = {"a": Say.A, "b": Say.B}
-_ANSWERS_TO_CONFLICTS: dict[str, Say | str] = {**SAID_OF_CONFLICTS, "no": Say.BOTH, **_ALWAYS}
-_REST = (
-    "s or Enter: leave both as they are. q: stop, ask about the rest another time. "
-    "e: write the text yourself. What is answered is asked again only if a text changes."
-)
-_MERGE_HELP = f"y: the same fact, merge them. n: different facts. {{sides}}{_REST}"
-_CONFLICT_HELP = (
-    "a: A holds, remove B. b: B holds, remove A. n: both hold. still: both hold as of today. "
-    f"same: both say one thing. {_REST}"
-)
-_CLUSTER_HELP = (
-    "Letters, such as a or ac: these hold, remove the others. all: all of them hold. same: one fact, merge "
-    "them. each: ask pair by pair. s or Enter: leave them as they are. q: stop, ask another time."
-)
-_OUTDATED_HELP = (
-    "still: it is true as of today. o: it is out of date, retire it. s or Enter: leave it as it is. q: stop."
-)
-_OUTDATED: dict[str, Say | str] = {
-    "still": Say.STILL, "t": Say.STILL, "n": Say.STILL, "o": Say.YES, "outdated": Say.YES,
-    "": Say.SKIP, "s": Say.SKIP, "skip": Say.SKIP, "q": _QUIT, "quit": _QUIT,
-}  # fmt: skip
-_CHANGE_HELP = (
-    "y or Enter: do it. n: never. s: not this time. e: write the text yourself. still: of what would go, it "
-    "is true as of today. q: the rest as proposed."
-)
+_HELP = WORDS["help"]
+
+
+def _answers(*questions: str) -> dict[str, str]:
+    """What the words mean that questions understand; an empty answer leaves all as it is."""
+    rows = (row for question in questions for row in WORDS["answers"][question].items())
+    return {"": Say.SKIP} | {word: meaning for meaning, words in rows for word in words.split()}
 
 
 def attended() -> bool:
@@ -153,9 +125,9 @@ class Questions:
                 given = earlier.get(conflict.id)
                 if given is not None:
                     click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
-                meanings = {**SAID_OF_CONFLICTS, "": given or Say.SKIP}
+                meanings = _answers("conflict") | {"": given or Say.SKIP}
                 say = ask(self._shown.question(conflict), "[A/B/still/skip]", meanings, told)
-                if say is not given:
+                if say != given:
                     review.answer(conflict.id, say, now=self._now, held=True)
 
     def doubts(self, *, asks: bool) -> None:
@@ -178,14 +150,16 @@ class Questions:
 
     def each(self, plan: Plan) -> None:
         """Every change of a plan, one by one."""
-        click.echo(f"  {_CHANGE_HELP}")
+        click.echo(f"  {_HELP['change']}")
         for action in plan.actions:
             if isinstance(action, Resolve) or content_key(action) not in self._review.questions:
                 continue
             click.echo(self._shown.line(action))
             goes = isinstance(action, Prune)
-            meanings = {**_ANSWERS, "": Say.YES, **({"still": Say.STILL} if goes else {})}
-            say = ask("Do it? ", "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]", meanings, f"  {_CHANGE_HELP}")
+            meanings = _answers("merge", "always") | {"": Say.YES} | ({"still": Say.STILL} if goes else {})
+            say = ask(
+                "Do it? ", "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]", meanings, f"  {_HELP['change']}"
+            )
             if say == _QUIT:
                 return
             self._keep(action, say)
@@ -219,18 +193,18 @@ class Questions:
         self._head([doubt], place)
         if isinstance(doubt, Prune):
             echo([f"  {self._shown.line(doubt)}"])
-            told, answers = _OUTDATED_HELP, _OUTDATED
+            told, answers = _HELP["outdated"], _answers("outdated")
             asked_so = ("Is it still true? ", "[still/outdated/skip/q]")
         elif isinstance(doubt, Merge):
             sides = Say.A in self._review.choices(doubt)
             echo(self._shown.pair(doubt))
             click.echo(f"  As one: {self._shown.line(doubt)}")
-            told = _MERGE_HELP.format(sides="a: keep A alone. b: keep B alone. " if sides else "")
-            answers = {**_ANSWERS, **(_SIDES if sides else {})}
+            told = _HELP["merge"].format(sides="a: keep A alone. b: keep B alone. " if sides else "")
+            answers = _answers("merge", "always", *(["sides"] if sides else []))
             asked_so = ("The same fact? ", "[y/n/a/b/s/q]" if sides else "[y/n/s/q]")
         else:
             echo(self._shown.sides(doubt))
-            told, answers = _CONFLICT_HELP, _ANSWERS_TO_CONFLICTS
+            told, answers = _HELP["conflict"], _answers("conflict", "possible conflict", "always")
             asked_so = ("Which holds? ", "[a/b/n/still/s/q]")
         self._explain(told)
         say = ask(*asked_so, answers, f"  {told}")
@@ -245,14 +219,14 @@ class Questions:
         letters, lines = self._shown.cluster(pairs)
         self._head(pairs, place)
         echo(lines)
-        self._explain(_CLUSTER_HELP)
+        self._explain(_HELP["cluster"])
         names = [letter.lower() for letter in letters.values()]
         some = [part for size in range(1, len(names)) for part in combinations(names, size)]
         meanings: dict[str, str] = {mark.join(p): "".join(p) for p in some for mark in ("", " ", ",", ", ")}
         meanings |= dict.fromkeys(("all", "n", "no", "both", "".join(names)), "".join(names))
         meanings |= dict.fromkeys(("", "s", "skip"), Say.SKIP) | dict.fromkeys(("same", "y"), Say.SAME)
         meanings |= {"each": _EACH, "q": _QUIT, "quit": _QUIT}
-        said = ask("Which hold? ", "[letters/all/same/each/s/q]", meanings, f"  {_CLUSTER_HELP}")
+        said = ask("Which hold? ", "[letters/all/same/each/s/q]", meanings, f"  {_HELP['cluster']}")
         if said in (_QUIT, _EACH):
             return said
         stay = {name for name, letter in letters.items() if letter.lower() in said}

@@ -18,81 +18,20 @@ from ..reporting.text import visible_lines
 from . import calibrate, doctor, graph, markdown, memories, night, pages, passes, runs
 from .opening import full_commands
 from .options import (
-    GRAPH,
     GROUPS,
-    JSONL,
-    MARKDOWN,
     MEM0,
     PASS,
-    PLATFORM,
     ROWS,
-    SERVER,
     Options,
     parameters,
     running,
 )
-from .terminal import plain_terminal, tell
+from .terminal import WORDS, plain_terminal, tell
 
 _INTERRUPTED = 130
 _WIDE: dict[str, Any] = {"max_content_width": 100}
-COMMAND_GROUPS = (
-    ("md, graph", "A pass over Markdown memories, or a knowledge graph."),
-    ("platform, server", "A pass over mem0's platform, or your own mem0 server."),
-    ("jsonl, attention", "A pass over an export of any store; a graph's topics."),
-    ("plan, apply, doctor", "Plan to a file; apply it; mend a store's links."),
-    ("review, report", "Answer the plan in the browser; write it as a page."),
-    ("status, why, history", "How it is doing; why two are one; what was true."),
-    ("runs, undo, resume", "List runs; take one back; finish an interrupted one."),
-    ("check, forget, reject", "Is this known? Forget a topic; leave a pair alone."),
-    ("reflect, restore", "What worked in a graph? Bring back what it forgot."),
-    ("mcp, prompt, schedule", "Serve an agent; prompt one; print a cron entry."),
-    ("calibrate, cache", "Fit decisions to your answers; bound the cache."),
-)
+COMMAND_GROUPS = tuple(WORDS["commands"].items())
 """The commands for the help; a test holds that each stands in one line."""
-_PASSES = {
-    MARKDOWN: """Consolidate the Markdown memories of PROJECT, or of the present folder.
-
-    \b
-    Example:
-      mem0-dream md
-      mem0-dream md ~/work/shop --auto --if-due
-    """,
-    GRAPH: """Consolidate the knowledge graph of a memory server: its FILE, or a running server.
-
-    \b
-    Example:
-      mem0-dream graph memory.jsonl --core core-memory.json
-      mem0-dream graph --mcp "npx @modelcontextprotocol/server-memory" --dry-run
-    """,
-    PLATFORM: """Consolidate memories on mem0's hosted platform.
-
-    The key of the project is taken from MEM0_API_KEY. Requests are paced, and repeated where the
-    platform is busy; what an undo cannot give back there is said before anything is changed.
-
-    \b
-    Example:
-      mem0-dream platform --user-id alice --dry-run
-      mem0-dream platform --all --auto --retire
-    """,
-    JSONL: """Consolidate memories that were exported from any store to FILE, and write a new file beside it.
-
-    With --decisions the changes are written as decisions (delete, rewrite, supersede) for your own code.
-    The export itself is never written.
-
-    \b
-    Example:
-      mem0-dream jsonl memories.jsonl --all --dry-run
-      mem0-dream jsonl notes.jsonl --map text=content,id=uuid --all --decisions decisions.jsonl
-    """,
-    SERVER: """Consolidate memories on a mem0 server of your own at URL.
-
-    The key is taken from MEM0_SERVER_API_KEY, or a token from MEM0_SERVER_TOKEN.
-
-    \b
-    Example:
-      mem0-dream server http://localhost:8888 --user-id alice --dry-run
-    """,
-}
 
 
 FIRST = (
@@ -213,12 +152,12 @@ def _pass_over(kind: str) -> click.Command:
             given[place] = named
         passes.start(ctx, Options.gather(ctx, given, kind=kind))
 
-    text = "\n".join(line.removeprefix("    ") for line in _PASSES[kind].split("\n")).strip()
+    text = WORDS["passes"][kind]
     return GroupedCommand(kind, params=params, callback=run, help=text, context_settings=_WIDE)
 
 
 for _module in (passes, pages, memories, runs, night, calibrate, markdown, graph):
     for _command in _module.COMMANDS:
         main.add_command(_command)
-for _command in (*map(_pass_over, _PASSES), doctor.doctor):
+for _command in (*map(_pass_over, WORDS["passes"]), doctor.doctor):
     main.add_command(_command)

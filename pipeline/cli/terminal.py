@@ -12,9 +12,11 @@ import logging
 import os
 import sys
 import time
+import tomllib
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,6 +38,8 @@ _HEADINGS = {
 }
 _TONES = {"goes": "red", "stays": "green"}
 _NARROWEST = 40
+WORDS: dict[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+"""What the command line says at length, and the answers that its questions understand."""
 QUIET_S = 60.0
 """Where nobody watches the error stream: seconds between two lines of progress."""
 
