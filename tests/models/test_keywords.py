@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mem0_dream.models.keywords import KeywordScorer, coverage
+from mem0_dream.models.keywords import CosineScorer, KeywordScorer, coverage, ramp
 from mem0_dream.models.scorer import PairInput, PairScorer
 
 WORDS = [
@@ -40,9 +40,13 @@ def verdict(a: str, b: str) -> str:
     return "contradiction" if contradiction >= limits.contradiction else "distinct"
 
 
-def test_it_is_a_pair_scorer():
-    scorer: PairScorer = KeywordScorer()
-    assert scorer.name == "keywords-1"
+@pytest.mark.parametrize("scorer", [KeywordScorer(), CosineScorer()], ids=["keywords", "cosine"])
+def test_a_baseline_is_a_pair_scorer(scorer):
+    fits: PairScorer = scorer
+    assert fits.name in {"keywords-1", "cosine-1"}
+    none = fits.score([])
+    assert (none.probabilities.shape, none.entailment.shape) == ((0, 3), (0, 2))
+    assert none.probabilities.dtype == none.entailment.dtype == np.float32
 
 
 class TestDuplicates:
@@ -78,29 +82,22 @@ class TestContradictions:
         )
 
 
-class TestEntailment:
-    def test_it_is_the_share_of_the_others_words(self):
-        found = (
-            KeywordScorer()
-            .score([PairInput("Owns a brindle whippet, Pickle", "Owns a whippet", 0.0)])
-            .entailment
-        )
-        assert found.tolist() == [[1.0, 0.5]]
+@pytest.mark.parametrize(
+    ("a", "b", "found"),
+    [
+        ("Owns a brindle whippet, Pickle", "Owns a whippet", [1.0, 0.5]),
+        ("w1 w2 w3 w4 w5 w6 w7 w8 w9", "w1 w2 w3 w4 w5 w6 w7 w8 w9 aisle", [pytest.approx(0.8), 1.0]),
+    ],
+)
+def test_entailment_is_the_share_of_the_others_words_and_certain_only_if_whole(a, b, found):
+    assert KeywordScorer().score([PairInput(a, b, 0.0)]).entailment.tolist() == [found]
 
-    def test_an_incomplete_share_stays_below_certainty(self):
-        words = "w1 w2 w3 w4 w5 w6 w7 w8 w9"
-        found = KeywordScorer().score([PairInput(words, f"{words} aisle", 0.0)]).entailment
-        assert found.tolist() == [[pytest.approx(0.8), 1.0]]
 
-    def test_a_text_without_words_is_not_entailed(self):
-        assert coverage("Likes tea", "It is") == 0.0
+def test_a_text_without_words_is_not_entailed():
+    assert coverage("Likes tea", "It is") == 0.0
 
 
 class TestProperties:
-    def test_no_pairs_give_empty_arrays(self):
-        found = KeywordScorer().score([])
-        assert (found.probabilities.shape, found.entailment.shape) == ((0, 3), (0, 2))
-
     @given(MEMORIES, MEMORIES)
     def test_it_is_symmetric_and_a_distribution(self, a, b):
         found = KeywordScorer().score([PairInput(a, b, 0.0), PairInput(b, a, 0.0)])
@@ -115,3 +112,30 @@ class TestProperties:
         text = "w1 w2 w3 w4 w5 w6 w7 w8"
         found = [scores(text, " ".join(text.split()[:count]))[0] for count in (less, more)]
         assert found[0] <= found[1]
+
+
+def by_cosine(cosine: float) -> list[float]:
+    return [float(value) for value in CosineScorer().score([PairInput("a", "b", cosine)]).probabilities[0]]
+
+
+def test_the_limit_is_half_the_probability():
+    scorer = CosineScorer()
+    assert by_cosine(0.9) == [0.5, 0.0, 0.5]
+    assert by_cosine(0.95)[0] == pytest.approx(0.75)
+    assert by_cosine(0.8999)[0] < scorer.thresholds.duplicate == scorer.thresholds.auto
+
+
+@pytest.mark.parametrize(("cosine", "duplicate"), [(-0.4, 0.0), (1.0001, 1.0), (float("nan"), 0.0)])
+def test_values_out_of_range_are_bounded(cosine, duplicate):
+    assert by_cosine(cosine) == [duplicate, 0.0, 1 - duplicate]
+
+
+def test_a_contradiction_is_never_reported():
+    scores = CosineScorer().score([PairInput("Uses tabs", "Never uses tabs", 0.97)])
+    assert scores.probabilities[0, 1] == 0 < CosineScorer().thresholds.contradiction
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_the_ramp_rises(a, b):
+    low, high = sorted((a, b))
+    assert 0 <= ramp(low, 0.9) <= ramp(high, 0.9) <= 1
