@@ -36,17 +36,9 @@ def test_a_duration_stays_what_it_is(days: int) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"stale_aftr": "90d"},
-        {"max_delete": 1.01},
-        {"max_delete": -0.1},
-        {"min_words": -1},
-        {"min_delete": -1},
-        {"neighbours": 0},
-        {"floor": 2},
-        {"retention": {"session_state": "forever"}},
-    ],
-)
+    [{"stale_aftr": "90d"}, {"max_delete": 1.01}, {"max_delete": -0.1}, {"min_words": -1}, {"min_delete": -1},
+     {"neighbours": 0}, {"floor": 2}, {"retention": {"session_state": "forever"}}],
+)  # fmt: skip
 def test_a_wrong_or_unknown_setting_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Settings(**wrong)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import ModelError
-from mem0_dream.models.nli import UNFITTED, NliScorer, blend, label_columns
+from mem0_dream.models.nli import NliScorer, blend, label_columns
 from mem0_dream.models.scorer import PairInput
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -72,9 +72,9 @@ PAIRS = [
 
 
 def test_rows_are_probabilities(scorer):
-    scores = scorer.score(PAIRS)
-    assert scores.probabilities.shape == (4, 3)
-    assert scores.entailment.shape == (4, 2)
+    scores, none = scorer.score(PAIRS), scorer.score([])
+    assert (scores.probabilities.shape, scores.entailment.shape) == ((4, 3), (4, 2))
+    assert (none.probabilities.shape, none.entailment.shape) == ((0, 3), (0, 2))
     assert scores.probabilities.dtype == scores.entailment.dtype == np.float32
     np.testing.assert_allclose(scores.probabilities.sum(axis=1), 1, atol=1e-6)
 
@@ -115,12 +115,6 @@ def test_scores_do_not_depend_on_company(scorer):
     np.testing.assert_array_equal(together.probabilities, alone)
 
 
-def test_no_pair_gives_empty_arrays(scorer):
-    scores = scorer.score([])
-    assert scores.probabilities.shape == (0, 3)
-    assert scores.entailment.shape == (0, 2)
-
-
 @given(a=st.text(st.characters(exclude_categories=[]), max_size=40), b=st.text(max_size=300))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_scores(scorer, a, b):
@@ -155,12 +149,8 @@ def test_blend_by_hand():
     np.testing.assert_allclose(scores.entailment, [[0.9, 0.2]], atol=1e-6)
 
 
-def test_thresholds_are_strict(scorer):
-    assert scorer.thresholds == UNFITTED
-    assert UNFITTED.auto >= 0.98
-
-
 def test_name_is_model_and_content(scorer, tmp_path):
     again = NliScorer(tiny_model(tmp_path / "tiny", LABELS))
     assert again.name == scorer.name
     assert scorer.name.startswith("nli:tiny@")
+    assert scorer.thresholds.auto >= 0.98

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import ModelError
 from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
+from mem0_dream.models.bundled.weights import write_sums
 from mem0_dream.models.guards import FACTS_VERSION
 from mem0_dream.models.scorer import PairContext, PairInput
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
@@ -34,14 +35,10 @@ def scorer() -> BundledScorer:
     return BundledScorer()
 
 
-def mirrored(pair: PairInput) -> PairInput:
-    return PairInput(pair.b, pair.a, pair.cosine)
-
-
 @pytest.mark.model
 def test_swapping_a_pair_swaps_only_the_entailment_columns(scorer: BundledScorer) -> None:
     forward = scorer.score(PAIRS)
-    backward = scorer.score([mirrored(pair) for pair in PAIRS])
+    backward = scorer.score([pair.swapped() for pair in PAIRS])
     assert np.array_equal(forward.probabilities, backward.probabilities)
     assert np.array_equal(forward.entailment, backward.entailment[:, ::-1])
 
@@ -68,17 +65,12 @@ def test_two_runs_give_equal_bytes(scorer: BundledScorer) -> None:
 
 
 @pytest.mark.model
-def test_rows_are_probabilities(scorer: BundledScorer) -> None:
+def test_rows_are_probabilities_and_the_fuller_memory_entails_the_shorter_one(scorer: BundledScorer) -> None:
     found = scorer.score(PAIRS)
     assert found.probabilities.dtype == found.entailment.dtype == np.float32
     assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(len(PAIRS)), abs=1e-5)
     assert ((found.entailment >= 0) & (found.entailment <= 1)).all()
-
-
-@pytest.mark.model
-def test_the_fuller_memory_entails_the_shorter_one(scorer: BundledScorer) -> None:
-    forward, backward = scorer.score([PAIRS[1]]).entailment[0]
-    assert forward > backward
+    assert found.entailment[1, 0] > found.entailment[1, 1]
 
 
 @pytest.mark.model
@@ -96,32 +88,30 @@ def test_extreme_strings_can_be_scored(scorer: BundledScorer) -> None:
     assert np.isfinite(found.probabilities).all()
 
 
-def test_no_pairs_need_no_model() -> None:
-    found = BundledScorer().score([])
-    assert found.probabilities.shape == (0, 3)
-    assert found.entailment.shape == (0, 2)
-
-
-def test_thresholds_are_ordered() -> None:
-    limits = BundledScorer().thresholds
+def test_no_pairs_need_no_model_and_thresholds_are_ordered() -> None:
+    found, limits = BundledScorer().score([]), BundledScorer().thresholds
+    assert (found.probabilities.shape, found.entailment.shape) == ((0, 3), (0, 2))
     assert 0 < limits.duplicate <= limits.auto <= 1
     assert 0 < limits.contradiction <= 1
 
 
-def test_the_name_carries_the_weights_digest(tmp_path: Path) -> None:
-    shutil.copytree(FOLDER, tmp_path / "w")
-    assert BundledScorer(tmp_path / "w").name == BundledScorer().name
-    sums = tmp_path / "w" / "SHA256SUMS"
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(FOLDER, tmp_path / "w"))
+
+
+def test_the_name_carries_the_weights_digest(weights: Path) -> None:
+    assert BundledScorer(weights).name == BundledScorer().name
+    sums = weights / "SHA256SUMS"
     sums.write_text(sums.read_text(encoding="utf-8") + "00  x\n", encoding="utf-8")
-    assert BundledScorer(tmp_path / "w").name != BundledScorer().name
+    assert BundledScorer(weights).name != BundledScorer().name
 
 
-def test_a_changed_byte_is_refused(tmp_path: Path) -> None:
-    shutil.copytree(FOLDER, tmp_path / "w")
-    with (tmp_path / "w" / "calibrator.npz").open("ab") as file:
+def test_a_changed_byte_is_refused(weights: Path) -> None:
+    with (weights / "calibrator.npz").open("ab") as file:
         file.write(b"\0")
     with pytest.raises(ModelError, match=r"calibrator\.npz"):
-        BundledScorer(tmp_path / "w").score(PAIRS)
+        BundledScorer(weights).score(PAIRS)
 
 
 def test_an_empty_folder_is_refused_at_once(tmp_path: Path) -> None:
@@ -130,16 +120,13 @@ def test_an_empty_folder_is_refused_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("changed", [{"features": ["cosine"]}, {"facts": FACTS_VERSION - 1}])
-def test_weights_of_another_version_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
-    from mem0_dream.models.bundled.weights import write_sums
-
-    shutil.copytree(FOLDER, tmp_path / "w")
-    path = tmp_path / "w" / "config.json"
+def test_weights_of_another_version_are_refused(weights: Path, changed: dict[str, object]) -> None:
+    path = weights / "config.json"
     config = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**config, **changed}), encoding="utf-8")
-    write_sums(tmp_path / "w")
+    write_sums(weights)
     with pytest.raises(ModelError, match="another version"):
-        BundledScorer(tmp_path / "w").score(PAIRS)
+        BundledScorer(weights).score(PAIRS)
 
 
 def test_the_weights_fit_into_the_wheel() -> None:
