@@ -72,24 +72,16 @@ class SentenceEncoder:
     Args:
         model: Folder or hub name of a model; None is the packaged MiniLM.
         revision: Commit or tag of a hub model.
-        device: Where to run, such as "cuda"; results differ in the last bits between devices.
         keep_tokens: Let the screen of the bundled scorer have the vectors of the tokens, see `TokenVectors`.
     """
 
     def __init__(
-        self,
-        model: str | None = None,
-        *,
-        revision: str | None = None,
-        device: str = "cpu",
-        keep_tokens: bool = False,
+        self, model: str | None = None, *, revision: str | None = None, keep_tokens: bool = False
     ) -> None:
         self._keep_tokens = keep_tokens
         self._folder = packaged_model_path() if model is None else local_folder(model)
-        self._packaged = model is None and device == "cpu"
-        self._model_id = PACKAGED_NAME if model is None else model
+        self._model_id = model
         self._revision = revision
-        self._device = device
         self._loaded: _PackagedModel | _LibraryModel | None = None
         self._name: str | None = None
 
@@ -98,7 +90,7 @@ class SentenceEncoder:
         """Model and hash of its files, such as "all-MiniLM-L6-v2@3f2a…"; a hub model has its commit."""
         if self._name is None:
             version = folder_hash(self._folder) if self._folder else self._model().commit or "unknown"
-            shown = self._folder.name if self._folder and self._model_id != PACKAGED_NAME else self._model_id
+            shown = self._folder.name if self._folder and self._model_id else self._model_id or PACKAGED_NAME
             self._name = f"{shown}@{version[:16]}"
         return self._name
 
@@ -117,24 +109,25 @@ class SentenceEncoder:
 
     def _model(self) -> _PackagedModel | _LibraryModel:
         if self._loaded is None:
-            if self._packaged:
-                self._loaded = _PackagedModel(keep_tokens=self._keep_tokens)
-            else:
-                self._loaded = _LibraryModel(self._folder or self._model_id, self._revision, self._device)
+            self._loaded = (
+                _PackagedModel(keep_tokens=self._keep_tokens)
+                if self._model_id is None
+                else _LibraryModel(self._folder or self._model_id, self._revision)
+            )
         return self._loaded
 
 
 class _LibraryModel:
     """A model as sentence-transformers loads it, from a folder or by its hub name."""
 
-    def __init__(self, model: Path | str, revision: str | None, device: str) -> None:
+    def __init__(self, model: Path | str, revision: str | None) -> None:
         local = isinstance(model, Path)
         with loading_library(f"The encoder {model.name if isinstance(model, Path) else model}"):
             from sentence_transformers import SentenceTransformer
 
             self._model: Any = SentenceTransformer(
                 str(model),
-                device=device,
+                device="cpu",
                 revision=None if local else revision,
                 local_files_only=local,
                 trust_remote_code=False,

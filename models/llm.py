@@ -39,16 +39,13 @@ class ChatEndpoint:
 
     Args:
         spec: MODEL@URL, such as qwen3@http://localhost:11434/v1.
-        client: Instead of a client of our own.
         timeout: Seconds for an answer.
 
     Raises:
         UsageError: If the spec names no model or no http(s) address.
     """
 
-    def __init__(
-        self, spec: str, *, client: httpx.Client | None = None, timeout: float = TIMEOUT_SECONDS
-    ) -> None:
+    def __init__(self, spec: str, *, timeout: float = TIMEOUT_SECONDS) -> None:
         at = max(spec.find("@http://"), spec.find("@https://"))
         self.model, self._address = spec[: max(at, 0)], spec[at + 1 :].rstrip("/")
         if not self.model or not _is_address(self._address):
@@ -63,7 +60,7 @@ class ChatEndpoint:
             f"{parts.scheme}://{parts.hostname}{port}{parts.path}"  # without user, password and query
         )
         self.name, self.spoken = f"endpoint:{spec}", f"{self.model} at {self.place}"
-        self._client = client
+        self._client: httpx.Client | None = None
         self._timeout = timeout
 
     def prepare(self) -> None:
@@ -177,13 +174,9 @@ class OpenAIJudge:
     thresholds = Thresholds(auto=0.95, duplicate=0.5, contradiction=0.7)
     """Not fitted on memories: `mem0-dream calibrate` fits them for the model at hand."""
 
-    def __init__(self, spec: str, *, client: httpx.Client | None = None) -> None:
-        self._endpoint = ChatEndpoint(spec, client=client)
-
-    @property
-    def name(self) -> str:
-        """Model, endpoint and version of the prompt."""
-        return f"openai-{_JUDGE_VERSION}:{self._endpoint.model}@{self._endpoint.place}"
+    def __init__(self, spec: str) -> None:
+        self._endpoint = ChatEndpoint(spec)
+        self.name = f"openai-{_JUDGE_VERSION}:{self._endpoint.model}@{self._endpoint.place}"
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Ask about all pairs.
@@ -206,10 +199,11 @@ class OpenAIJudge:
     def _ask(
         self, pairs: Sequence[PairInput]
     ) -> Iterator[tuple[int, tuple[tuple[float, ...], float, float]]]:
+        shown = [{"number": number, **_shown(pair)} for number, pair in enumerate(pairs, 1)]
         content = self._endpoint.ask(
             [
                 {"role": "system", "content": table_text("prompts", "judge")},
-                {"role": "user", "content": _questions(pairs)},
+                {"role": "user", "content": _sendable({"pairs": shown})},
             ],
             temperature=0,
             response_format={
@@ -225,9 +219,9 @@ class OpenAIJudge:
                 yield number - 1, _reading(verdict)
 
 
-def _questions(pairs: Sequence[PairInput]) -> str:
-    shown = [{"number": number, **_shown(pair)} for number, pair in enumerate(pairs, 1)]
-    return json.dumps({"pairs": shown}, ensure_ascii=False)
+def _sendable(value: object) -> str:
+    """JSON without lone surrogates, which some stores let in and no request can hold."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
 def _shown(pair: PairInput) -> dict[str, Any]:
@@ -349,11 +343,9 @@ def opinion(adviser: Adviser, pair: PairInput, *, timeout: float) -> str:
 
 def question(pair: PairInput) -> list[Message]:
     """The conversation about a pair, the same for a pair and its mirror image."""
-    # A lone surrogate, which some stores let in, cannot be sent.
-    shown = json.dumps(_shown(pair), ensure_ascii=False).encode("utf-8", "replace").decode()
     return [
         {"role": "system", "content": table_text("prompts", "adviser")},
-        {"role": "user", "content": shown},
+        {"role": "user", "content": _sendable(_shown(pair))},
     ]
 
 

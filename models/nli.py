@@ -54,13 +54,14 @@ class NliScorer:
     Args:
         model: Folder or hub name.
         revision: Commit or tag of a hub model.
-        device: Where to run, such as "cuda".
 
     Raises:
         ModelError: If it cannot be loaded, or does not have these three labels.
     """
 
-    def __init__(self, model: str, revision: str | None = None, *, device: str = "cpu") -> None:
+    thresholds = UNFITTED
+
+    def __init__(self, model: str, revision: str | None = None) -> None:
         folder = local_folder(model)
         what = f"The NLI model {model}"
         source: dict[str, Any] = {
@@ -80,20 +81,11 @@ class NliScorer:
             from sentence_transformers import CrossEncoder
 
             self._model: Any = CrossEncoder(
-                str(folder or model), device=device, max_length=self._tokens, **source
+                str(folder or model), device="cpu", max_length=self._tokens, **source
             )
         version = folder_hash(folder) if folder else getattr(config, "_commit_hash", None) or "unknown"
-        self._name = f"nli:{folder.name if folder else model}@{version[:16]}"
-
-    @property
-    def name(self) -> str:
-        """Model and a hash of its files, such as "nli:mine@3f2a…"; a hub model has its commit instead."""
-        return self._name
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Limits that are not fitted for memories; see `UNFITTED`."""
-        return UNFITTED
+        # with a hash of its files, such as "nli:mine@3f2a…"; a hub model has its commit instead
+        self.name = f"nli:{folder.name if folder else model}@{version[:16]}"
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Score all pairs in both directions; an empty sequence gives empty arrays."""

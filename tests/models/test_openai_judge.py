@@ -90,6 +90,11 @@ def test_an_answer_that_does_not_fit_is_no_opinion(endpoint, content):
     assert scores.probabilities[0].tolist() == pytest.approx([1 / 3] * 3)
 
 
+def test_a_text_that_cannot_be_sent_as_it_is_is_judged(endpoint):
+    scores = OpenAIJudge(f"m@{endpoint.url}").score([PairInput("lone \ud800", "Likes tea.", 0.5)])
+    assert scores.probabilities[0][0] == pytest.approx(0.9)
+
+
 def test_a_passing_fault_is_tried_again(endpoint):
     endpoint.replies = [Reply(status=503), Reply(status=429)]
     scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
