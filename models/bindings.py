@@ -164,12 +164,10 @@ def _with_person(text: Bound, other: Bound) -> Bound:
 
 
 def _renamed(text: Bound, names: Mapping[str, str]) -> Bound:
-    """The text with other names for some of its keys."""
     if text.keys.isdisjoint(names):
         return text
 
     def side(key: str) -> str:
-        """The name of a word beside another one, or of a side of a verb: "+1lik"."""
         return key[:2] + names.get(key[2:], key[2:]) if key[:2] in {"+1", "-1"} else names.get(key, key)
 
     units = tuple(
@@ -321,7 +319,6 @@ def _marked(shared: _Shared) -> _Words:
 
 
 def _items(units: Iterable[Unit], of: set[str] | None = None) -> dict[int, frozenset[str]]:
-    """The keys of each item, or those among some."""
     items: dict[int, set[str]] = {}
     for unit in units:
         if of is None or unit.key in of:
@@ -355,7 +352,6 @@ def _beside(items: Iterable[frozenset[str]]) -> dict[str, set[str]]:
 
 
 def _made_of(keys: set[str], wholes: Iterable[frozenset[str]]) -> bool:
-    """Whether some keys are one or several whole items."""
     return set().union(*(whole for whole in wholes if whole <= keys)) == keys
 
 
@@ -402,7 +398,6 @@ def _one_phrase(x: Unit, y: Unit, x_there: Unit, y_there: Unit) -> bool:
 
 
 def _listed(x: Unit, y: Unit, items: Mapping[int, frozenset[str]]) -> bool:
-    """Whether two words are items of one plain list."""
     return x.run == y.run and x.item != y.item and max(len(items[x.item]), len(items[y.item])) == 1
 
 

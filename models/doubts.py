@@ -51,17 +51,10 @@ _LINKS = frozenset(
 )
 _VALUED = frozenset(("number", "date", "time", "frequency", "version", "identifier", "path", "url", "name"))
 _AT_HOME = frozenset(map(stem, ("based", "lives", "resides", "located", "from")))
-_NAMING = Expression(
-    r"^\W*(?:(?i:(?:the )?(?:user|my|his|her)(?:'s)? ?(?:full |first )?(?:name is|is named|is called))"
-    r"|Name is|Named)"
-    r"(?: [A-Z][\w'-]*){1,4}\W*$"
-)
 _SUBJECTLESS = Expression(
     r"^\W*(?:(?:is|was|has|had|based)\b|[a-z]+(?:s|ed)\b(?! (?:\w+ )?(?:is|are|was|were|has|had)\b))",
     re.IGNORECASE,
 )
-_NAME = Expression(r"\b(?:names?|named|called|goes by)\b", re.IGNORECASE)
-
 _UNDER_WAY = Expression(
     r"(?:\b(?:is|are|am)|'s|'re) (?:currently |still |now )?(?:being )?((?<=being )[a-z]+|[a-z]{2,}ing)\b",
     re.IGNORECASE,
@@ -87,9 +80,8 @@ Words = tuple[str, ...]
 Told = tuple[datetime | None, datetime | None]
 """When each of two texts was told, None where that is not known."""
 
-_LIKING, _DISLIKE, _CHOICE, _RULE, _CHANGE, _SEVERAL, _DENYING = (
-    _markers(*table_lines("doubts", key))
-    for key in ("liking", "dislike", "choice", "rule", "change", "several", "denying")
+_LIKING, _DISLIKE, _CHANGE, _SEVERAL, _DENYING = (
+    _markers(*table_lines("doubts", key)) for key in ("liking", "dislike", "change", "several", "denying")
 )
 _EVENTS = [
     tuple(map(_markers, line.split("|")))
@@ -103,7 +95,7 @@ _PLATFORM = re.compile(
 _TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "have"), ("can", "could")})
 _MILD = frozenset(word.strip() for word in ",".join(table_lines("doubts", "mild")).split(","))
 _OTHER_THINGS = frozenset(("name", "swap"))
-_OPPOSING = frozenset(("ending", "event", "liking", "choice"))
+_OPPOSING = frozenset(("ending", "event", "liking"))
 DOUBTS = _OPPOSING | {"underway", "past", "unsaid", "place", "wording"}
 """Kinds of evidence that `doubts` gives; none of them forbids anything."""
 
@@ -125,11 +117,9 @@ def doubts(
         ("underway", _either(_finished, a, b)),
         ("past", _was(a, b)),
         ("liking", _either(_crosswise, a, b, _LIKING, _DISLIKE, hides=True)),
-        ("choice", _either(_crosswise, a, b, _RULE, _CHOICE, hides=True)),
         (
             "unsaid",
             _each_tells(a, b, found, entailment)
-            or _either(_only_named, a, b)
             or _either(_goes_on, a, b)
             or of_another(a, b)
             or _hardly_shown(a, b, entailment),
@@ -141,7 +131,6 @@ def doubts(
 
 
 def _either(rule: Callable[..., Words], a: str, b: str, *row: re.Pattern[str], **how: bool) -> Words:
-    """What a rule finds of the first text beside the second, or of the second beside the first."""
     return rule(a, b, *row, **how) or rule(b, a, *row, **how)[::-1]
 
 
@@ -310,11 +299,6 @@ def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> Words:
     about = {PERSON, THIRD, mine.opening, theirs.opening}
     tied = any(unit.detail and unit.key in theirs.keys and unit.key not in about for unit in mine.units)
     return () if tied and entailed >= TIED else _shown(found.unsaid)
-
-
-def _only_named(mine: str, theirs: str) -> Words:
-    """A text that only gives a name, beside one that uses the name and does not say whose it is."""
-    return (mine,) if _NAMING.search(mine) and not _NAME.search(theirs) else ()
 
 
 def _goes_on(mine: str, theirs: str) -> Words:

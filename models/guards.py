@@ -105,8 +105,6 @@ def compare(
 
 
 class _Difference(NamedTuple):
-    """The details of one kind in both texts, and those that the other text does not state."""
-
     kind: str
     mine: Sequence[Detail]
     theirs: Sequence[Detail]
@@ -176,7 +174,6 @@ def _said(kind: str, change: Change, *, veto: bool = True) -> Evidence:
 
 
 def _differ(difference: _Difference) -> Evidence | None:
-    """Evidence for one kind, or None where nothing differs."""
     only_left, only_right = difference.only_left, difference.only_right
     if not only_left and not only_right:
         return None
@@ -187,7 +184,6 @@ def _differ(difference: _Difference) -> Evidence | None:
 
 
 def _show(details: Sequence[Detail]) -> str:
-    """Print details shortly, each once."""
     return ", ".join(dict.fromkeys(each.text for each in details)) or "-"
 
 
@@ -231,7 +227,6 @@ def missing(sources: Sequence[str], merged: str) -> tuple[Evidence, ...]:
 
 
 def _carried(facts: Facts) -> tuple[Detail, ...]:
-    """The details that a merge must carry over."""
     return tuple(
         each for each in facts.details() if not isinstance(each, Trait) or each.family == "environment"
     )

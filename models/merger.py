@@ -144,7 +144,6 @@ def _loses(text: str, other: str, entails: Entails | None) -> bool:
 
 
 def _covers(text: str, other: str, entails: Entails | None) -> bool:
-    """Whether one text states the other, by a model's word or by having all its significant words."""
     if entails is not None and entails(text, other) >= ENTAILED:
         return True
     return all(_stated(sentence, text) for sentence in sentences(other))
@@ -166,7 +165,6 @@ def _rank(memory: Memory) -> tuple[int, float, str]:
 
 
 def _age(memory: Memory) -> tuple[float, str]:
-    """Sort key, latest stated first."""
     return (_LATEST - as_utc(memory.stated_at or _UNKNOWN)).total_seconds(), memory.id
 
 

@@ -74,21 +74,33 @@ CONVERSE, _ORDERS, _SCALES = map(_families, ("converse", "orders", "scales"))
 set one thing before or above another, and of opposed comparatives."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Unit:
-    """One word of content and its place."""
+    """One word and its place."""
 
-    key: str  # what is compared: stem, digits, `PERSON` or `THIRD`
     text: str
+    folded: str
+    stem: str
+    kind: str  # unit, verb, person, light, stop, or a kind of `_KINDS`
+    key: str  # what is compared: stem, digits, `PERSON` or `THIRD`
     detail: bool  # a name, number or code span
-    verb: bool
-    marker: str  # the preposition before its phrase, or ""
-    chunk: int  # its phrase
-    item: int  # its part of an enumeration, between commas and conjunctions
-    run: int  # the enumeration
     at: int  # the place in the text
-    head: str  # the key of the word behind it in its phrase, or ""
-    near: frozenset[str]  # the words beside it in its item; for a verb its side of the verb, as "+1lik"
+    chunk: int = 0  # its phrase
+    item: int = 0  # its part of an enumeration, between commas and conjunctions
+    run: int = 0  # the enumeration
+    marker: str = ""  # the preposition before its phrase
+    head: str = ""  # the key of the word behind it in its phrase
+    near: frozenset[str] = frozenset()  # the words beside it in its item; of a verb its side, as "+1lik"
+
+    @property
+    def verb(self) -> bool:
+        """Whether it is a verb here or elsewhere."""
+        return self.kind == "verb" or self.stem in VERBS
+
+    @property
+    def owns(self) -> bool:
+        """Whether it is a possessive: "Sana's", "my"."""
+        return self.text.endswith(("'s", "s'")) or self.folded in _POSSESSIVES
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,33 +115,7 @@ class Bound:
     keys: frozenset[str]
 
 
-@dataclass(slots=True)
-class _Token:
-    text: str
-    folded: str
-    stem: str
-    kind: str  # unit, verb, person, light, stop, or a kind of `_KINDS`
-    chunk: int = 0
-    item: int = 0
-    run: int = 0
-    marker: str = ""
-
-    @property
-    def owns(self) -> bool:
-        """Whether it is a possessive: "Sana's", "my"."""
-        return self.text.endswith(("'s", "s'")) or self.folded in _POSSESSIVES
-
-    @property
-    def key(self) -> str:
-        """What is compared, as in `Unit`."""
-        if self.kind == "person":
-            return THIRD if self.folded in _THIRD_PERSONS else PERSON
-        if self.text[0].isdigit():
-            return self.folded.replace(",", "")
-        return _NUMBERS.get(self.folded, self.stem)
-
-
-_START = _Token("\n", "\n", "\n", "stop")
+_START = Unit("\n", "\n", "\n", "stop", "\n", detail=False, at=-1)
 """Before the first word."""
 
 
@@ -159,17 +145,23 @@ class _Reader:
 
     def __init__(self, text: str, names: set[str]) -> None:
         self.names = names
-        self.tokens: list[_Token] = []
+        self.tokens: list[Unit] = []
         for match in _TOKEN.finditer(_NOBODY_BUT.sub("only", normalise(text)[:_LONGEST_READ])):
             surface = match[0].strip() or "\n"
             folded = fold(surface.strip("`")).removesuffix("'s")
             stem = rough_stem(folded) if folded.isalpha() else folded
-            self.tokens.append(_Token(surface, folded, stem, self._kind(surface, folded, stem)))
+            kind = self._kind(surface, folded, stem)
+            key = _NUMBERS.get(folded, stem)
+            if kind == "person":
+                key = THIRD if folded in _THIRD_PERSONS else PERSON
+            elif surface[0].isdigit():
+                key = folded.replace(",", "")
+            detail = surface[0].isdigit() or surface[0] == "`" or folded in names or folded in _NUMBERS
+            self.tokens.append(Unit(surface, folded, stem, kind, key, detail, len(self.tokens)))
         self._place()
         self._sides: dict[tuple[str, int], set[str]] = {}
 
     def _kind(self, surface: str, folded: str, stem: str) -> str:
-        """What a word does in its sentence, by itself and the word before it."""
         if not surface[0].isalnum() and surface[0] != "`":
             return "stop"
         if folded in _KINDS:
@@ -181,7 +173,7 @@ class _Reader:
             return "verb"
         return "light" if folded in _LIGHT else "unit"
 
-    def _verbal(self, surface: str, folded: str, stem: str, last: _Token) -> bool:
+    def _verbal(self, surface: str, folded: str, stem: str, last: Unit) -> bool:
         """Whether a word is a verb: a known one, or by its ending and the word before it."""
         ends = (
             last is not _START and surface.islower() and folded not in _LIGHT and folded.endswith(("s", "ed"))
@@ -221,49 +213,26 @@ class _Reader:
 
     def units(self) -> tuple[Unit, ...]:
         """The words of content with their places."""
-        placed = [
-            (at, token) for at, token in enumerate(self.tokens) if token.kind in {"unit", "verb", "person"}
-        ]
-        units = []
-        for number, (at, token) in enumerate(placed):
-            after = placed[number + 1][1] if number + 1 < len(placed) else None
-            detail = token.text[0].isdigit() or token.text[0] == "`"
-            units.append(
-                Unit(
-                    token.key,
-                    token.text,
-                    detail or token.folded in self.names or token.folded in _NUMBERS,
-                    token.kind == "verb" or token.stem in VERBS,
-                    token.marker,
-                    token.chunk,
-                    token.item,
-                    token.run,
-                    at,
-                    after.key if after is not None and after.chunk == token.chunk else "",
-                    self._near(placed, number),
-                )
+        units = [token for token in self.tokens if token.kind in {"unit", "verb", "person"}]
+        for last, word, after in zip([_START, *units], units, [*units[1:], _START], strict=False):
+            word.head = after.key if after.chunk == word.chunk and after is not _START else ""
+            word.near = frozenset(
+                self._beside(word, other, step)
+                for step, other in ((-1, last), (1, after))
+                if other is not _START and other.item == word.item and other.kind != "person"
             )
         return tuple(units)
 
-    def _near(self, placed: Sequence[tuple[int, _Token]], number: int) -> frozenset[str]:
-        """The words beside one of the placed words in its item; for a verb, the side on which it stands."""
-        word, near = placed[number][1], set()
-        for step in (-1, 1):
-            if not 0 <= number + step < len(placed):
-                continue
-            at, other = placed[number + step]
-            if other.item != word.item or other.kind == "person":
-                continue
-            if other.kind != "verb":
-                near.add(other.key)
-                continue
-            family, side = CONVERSE.get(other.stem, (other.stem, 1))
-            if self.is_passive(at):
-                side = -side if step > 0 else side if word.marker == "by" else 0
-            elif step < 0:
-                side = -side
-            near.add(f"{side:+}{family}")
-        return frozenset(near)
+    def _beside(self, word: Unit, other: Unit, step: int) -> str:
+        """What stands before (-1) or behind (1) a word; of a verb, too, on which side of it the word is."""
+        if other.kind != "verb":
+            return other.key
+        family, side = CONVERSE.get(other.stem, (other.stem, 1))
+        if self.is_passive(other.at):
+            side = -side if step > 0 else side if word.marker == "by" else 0
+        elif step < 0:
+            side = -side
+        return f"{side:+}{family}"
 
     def is_passive(self, at: int) -> bool:
         """Whether a word is a participle behind a form of be, or before "by"."""
@@ -277,8 +246,7 @@ class _Reader:
             return True
         return at + 1 < len(self.tokens) and self.tokens[at + 1].folded == "by"
 
-    def _before(self, at: int, kinds: set[str]) -> list[_Token]:
-        """Words of some kinds among the three before a place."""
+    def _before(self, at: int, kinds: set[str]) -> list[Unit]:
         return [each for each in self.tokens[max(0, at - 3) : at] if each.kind in kinds]
 
     def sides(self) -> dict[tuple[str, int], frozenset[str]]:
@@ -326,7 +294,6 @@ class _Reader:
         return after is not None and self.tokens[at].owns and after.kind in {"unit", "light", "verb"}
 
     def _sentence(self, at: int) -> tuple[int, int]:
-        """Start and end of the words between two marks around a word."""
         start = next((i + 1 for i in range(at - 1, -1, -1) if self.tokens[i].text in _SENTENCE_MARKS), 0)
         stops = (i for i in range(at + 1, len(self.tokens)) if self.tokens[i].text in _SENTENCE_MARKS)
         return start, next(stops, len(self.tokens))
@@ -379,7 +346,6 @@ class _Reader:
             self._put(family, -side, keys)
 
     def _predicate(self, at: int) -> bool:
-        """Whether a noun stands behind "is the"."""
         before = self._before(at, {"auxiliary", "determiner"})
         return len(before) > 1 and before[-2].folded in _BE and before[-1].kind == "determiner"
 
@@ -426,5 +392,4 @@ class _Reader:
 
 
 def _first(phrases: Sequence[tuple[str, list[str], int]], markers: Collection[str]) -> list[str]:
-    """The keys of the first phrase behind one of some markers."""
     return next((keys for marker, keys, _ in phrases if marker in markers), [])

@@ -159,10 +159,6 @@ def _lists(items: list[_Item]) -> Iterator[tuple[_Item, frozenset[_Item]]]:
             yield tuple(word for word in head if word not in ("user", "has", "have")), frozenset(listed)
 
 
-def _links(item: _Item) -> list[int]:
-    return [at for at, word in enumerate(item) if word in _LINKS]
-
-
 def _told_from_the_other_side(a: str, b: str) -> bool:
     """Whether two things changed places around each other's reverse, before and after, or beside "is".
 
@@ -237,24 +233,20 @@ def _same_sides(a: str, b: str) -> bool:
 
 
 def _persons(text: Bound) -> set[str]:
-    """The keys of names, and of the person whose memory it is."""
     return {PERSON, THIRD, *(unit.key for unit in text.units if unit.detail and unit.text[0].isalpha())}
 
 
 def _owned(text: Bound) -> set[tuple[str, str]]:
-    """Owners with what they own."""
     owners = (unit for unit in text.units if unit.text.endswith(("'s", "s'")))
     return {(unit.key, unit.head) for unit in owners if unit.head not in CONVERSE}
 
 
 def _phrases(text: Bound) -> set[tuple[str, ...]]:
-    """The words of each phrase, in their order."""
     groups = groupby((unit for unit in text.units if not unit.verb), lambda unit: unit.chunk)
     return {tuple(unit.key for unit in units) for _, units in groups}
 
 
 def _tenses(text: str) -> set[str]:
-    """The tenses that the verb of a text may stand in."""
     words = _words(text)
     known = next((tenses for forms, tenses in _TENSES if not forms.isdisjoint(words)), None)
     past = any(word.endswith("ed") or word in _REGULAR for word in words)

@@ -282,7 +282,6 @@ def _value(detail: Typed) -> str:
 
 
 def _plain(chunk: str, *, opens: bool, shouted: bool) -> list[str]:
-    """The plain tokens of one run of signs without white space."""
     if chunk == "\n":
         return [_BREAK]
     if _BOX.match(chunk):
@@ -332,7 +331,6 @@ def _case_tells(word: str, lower: str) -> bool:
 
 
 def _sentence(tokens: list[str]) -> str:
-    """The plain form of one sentence."""
     text = " " + _USER.sub("", " ".join(tokens))
     for pattern, plain in _PLAIN_FORMS:
         text = pattern.sub(plain, text)

@@ -89,8 +89,8 @@ def masked(text: str, secrets: Sequence[Secret]) -> str:
         text = _KEY_BLOCK.sub(f"[{_PRIVATE_KEY}]", text)
 
     def cover(word: re.Match[str]) -> str:
-        """A word that holds a secret, or may be one, as its kind."""
-        kind = next((s.kind for s in secrets if set(_pieces(s.value)) & set(_within(word[0], s.value))), None)
+        held = (s.kind for s in secrets if any(piece in word[0] for piece in s.value.split()))
+        kind = next(held, None)
         if kind is None and _LONG_AND_MIXED.fullmatch(word[0]):
             kind = "secret"
         return word[0] if kind is None else f"[{kind}]"
@@ -103,15 +103,6 @@ def masked(text: str, secrets: Sequence[Secret]) -> str:
 def kinds_of(secrets: Iterable[Secret]) -> str:
     """What was found, without repeating it."""
     return ", ".join(dict.fromkeys(secret.kind for secret in secrets))
-
-
-def _pieces(value: str) -> list[str]:
-    return value.split()
-
-
-def _within(word: str, value: str) -> list[str]:
-    """The pieces of a value that stand in a word."""
-    return [piece for piece in _pieces(value) if piece in word]
 
 
 def _is_placeholder(kind: str, value: str) -> bool:
