@@ -292,7 +292,7 @@ def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> Words:
     """
     found = relation(a, b)
     ways = zip(found.said[::-1], entailment, strict=True)
-    entailed = min(said for said, sure in ways if sure == max(entailment))
+    entailed = max(said for said, sure in ways if sure == max(entailment))
     if min(entailment) >= ENTAILS_BACK or entailed >= NEARLY_SAID or shared_values(a, b):
         return ()
     mine, theirs = bound(a), bound(b)
