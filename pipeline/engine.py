@@ -315,14 +315,12 @@ class Session:
         Raises:
             UsageError: If the run did nothing of that kind.
         """
-        found, named = self._find(run), tuple(only)
-        if chosen := frozenset(actions):
-            if not chosen <= {action.id for action in parse_plan(found.plan).actions}:
+        found, named, part = self._find(run), tuple(only), frozenset(actions) or None
+        if part is not None:
+            if not part <= {action.id for action in parse_plan(found.plan).actions}:
                 raise UsageError("The run did nothing of that name; nothing was taken back.")
-            return self._writer(found.store).undo(found, at=now, part=chosen)
-        if not named and scopes is None:
-            return self._writer(found.store).undo(found, at=now)
-        part = part_of(parse_plan(found.plan), named, scopes or ScopeFilter())
+        elif named or scopes is not None:
+            part = part_of(parse_plan(found.plan), named, scopes or ScopeFilter())
         return self._writer(found.store).undo(found, at=now, part=part)
 
     def resume(self, run: str | None = None, *, now: datetime) -> RunResult | UndoResult:

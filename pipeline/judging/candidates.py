@@ -99,11 +99,9 @@ def find_candidates(
             kept = np.array([(ids[i], ids[j]) not in but for i, j in near.rows.tolist()], dtype=bool)
             near = replace(near, rows=near.rows[kept], cosines=near.cosines[kept])
         if contexts:
-            texts = [memories[row].text for row in chosen]
-            for (i, j, cosine), place in zip(
-                near, contexts_of(vectors[chosen], texts, near.rows), strict=True
-            ):
-                pairs.append(Near(ids[i], ids[j], cosine, context=place))
+            places = contexts_of(vectors[chosen], [memories[row].text for row in chosen], near.rows)
+            found = zip(near, places, strict=True)
+            pairs += [Near(ids[i], ids[j], cosine, context=place) for (i, j, cosine), place in found]
         else:
             pairs += [Candidate(ids[i], ids[j], cosine) for i, j, cosine in near]
     return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from builders import BOB, CONTRADICTION, NOW, duplicates, memory, session_on, skipped
@@ -23,7 +24,7 @@ from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import KEPT_BACKUPS, Session, scope_filter
 from mem0_dream.pipeline.judging.models import Models
 from mem0_dream.pipeline.planning.stages import Advance
-from mem0_dream.pipeline.stores.base import Change, ScopeFilter
+from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
@@ -147,26 +148,11 @@ def test_reads_of_the_agent_count(session: Session, store: InMemoryStore) -> Non
     assert session.propose(ALICE, now=NOW).prunes == ()
 
 
-class Killed(BaseException):
-    """The process dies here."""
-
-
-def kill_at_second_write(store: InMemoryStore) -> None:
-    writes: list[Change] = []
-
-    def hook(change: Change) -> None:
-        writes.append(change)
-        if len(writes) == 2:
-            raise Killed
-
-    store.before_write = hook
-
-
 def test_an_interrupted_run_is_resumed_without_a_name(session: Session, store: InMemoryStore) -> None:
     with pytest.raises(JournalError, match="nothing to resume"):
         session.resume(now=NOW)
-    kill_at_second_write(store)
-    with pytest.raises(Killed):
+    store.before_write = Mock(side_effect=[None, KeyboardInterrupt])
+    with pytest.raises(KeyboardInterrupt):
         session.apply(session.propose(ALICE, now=NOW), now=NOW)
     store.before_write = lambda _: None
     session.resume(now=NOW)

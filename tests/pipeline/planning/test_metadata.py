@@ -88,16 +88,13 @@ def test_a_run_killed_at_the_metadata_is_finished(tmp_path: Path, *, after: bool
     with session(unkilled, tmp_path / "a") as opened:
         opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
 
-    class KilledError(BaseException):
-        """The process dies here."""
-
     def kill(change: Change) -> None:
         if isinstance(change, Amend):
-            raise KilledError
+            raise KeyboardInterrupt
 
     setattr(store, "after_write" if after else "before_write", kill)
     with session(store, tmp_path / "b") as opened:
-        with pytest.raises(KilledError):
+        with pytest.raises(KeyboardInterrupt):
             opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
         store.before_write = store.after_write = lambda _: None
         opened.resume(now=NOW)
