@@ -246,7 +246,6 @@ class Promote(TextChange):
 
 
 NewText = Rewrite | Append | Reindex | Relate | Promote
-"""Every kind of `TextChange`."""
 Action = Merge | Resolve | Prune | NewText
 
 

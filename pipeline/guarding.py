@@ -24,8 +24,7 @@ from .plan import Plan
 from .planning.drafts import conflict_of_pair
 from .stores import open_store
 
-PATIENCE_S = 5.0
-"""Seconds to wait for a pass over the store before a contradiction is only noted."""
+PATIENCE_S = 5.0  # to wait for a pass over the store before a contradiction is only noted
 
 
 class Guarded:

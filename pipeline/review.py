@@ -34,8 +34,7 @@ from .writing.journal import Journal
 Asked = TypeVar("Asked", bound=Action)
 _ASKED = (Say.YES, Say.NO, Say.SKIP)
 _OF_CONFLICTS = (Say.A, Say.B, Say.BOTH, Say.SAME, Say.STILL, Say.SKIP)
-_OF_MERGES = {"same": "yes", "both": "no"}
-"""What is said of two sides, said of two that may be one fact."""
+_OF_MERGES = {"same": "yes", "both": "no"}  # what is said of two sides, said of two that may be one fact
 
 
 def digest(plan: Plan) -> str:

@@ -28,8 +28,7 @@ from ...models.scorer import Compute, PairContext, PairInput, PairScorer, PairSc
 
 FILE_NAME = "cache.sqlite3"
 
-MAX_BYTES = 2 << 30
-"""A larger cache loses the older half of it; it grows by about 10 kB per text and 0.2 kB per pair."""
+MAX_BYTES = 2 << 30  # a larger cache loses its older half; it grows by 10 kB per text and 0.2 kB per pair
 
 TIMEOUT_S = 10.0  # another process may keep the file busy before this one goes on without the cache
 AT_ONCE = 1_024  # texts or pairs that are stored together at most: a killed run loses no more

@@ -26,10 +26,8 @@ from .judge import RIVALS, judge
 from .neighbourhood import contexts_of
 from .subjects import KeysOf
 
-NEAREST = 6
-"""How many memories and statements a text is judged against: its nearest,"""
-FLOOR = 0.3
-"""and none farther than this."""
+NEAREST = 6  # so many memories and statements a text is judged against,
+FLOOR = 0.3  # and none farther than this
 MOST_VECTORS = 50_000
 TEXT = "\U0010ffff"  # id of the text that is checked; it sorts behind every real one
 

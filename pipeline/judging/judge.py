@@ -43,23 +43,19 @@ from .candidates import Near
 from .subjects import NO_KEYS, UNCLEAR, KeysOf, apart, judged_text, keys_by_scope, unnamed
 
 EXACT = Evidence("exact", "same text but for case, white space or final punctuation")
-SAME = "same"
-"""Kind of evidence: one statement, written differently; the detail says in what."""
+SAME = "same"  # kind of evidence: one statement, written differently; the detail says in what
 
 ADDS = Evidence("adds", "one text has all words of the other, and no detail differs")
 
 
-RULE = "rule"
-"""Kind of the evidence that names a rule of the original skill; such a pair becomes a question."""
+RULE = "rule"  # of the evidence that names a rule of the original skill; such a pair becomes a question
 FOREIGN = Evidence("language", "not in English, which is all that the scorer reads")
 ORDER = "order"
-_ASKED = DOUBTS | {UNCLEAR, "narrower"}
-"""Evidence that forbids nothing, but leaves a merge to a person."""
+_ASKED = DOUBTS | {UNCLEAR, "narrower"}  # forbids nothing, but leaves a merge to a person
 RIVALS = frozenset({"rival", "progress", "binding", "stage", "past", RULE})
 """Evidence that two texts give rival values: if they are about one thing, one is wrong, so they never become
 one text."""
-HINTED = 0.9
-"""Contradiction probability from which two texts of a store conflict though they only hint at why."""
+HINTED = 0.9  # contradiction probability from which two texts conflict though they only hint at why
 UNSTATED, UNSHARED = 0.95, 0.98
 """The same where no word of them does, and where besides less than half of their words is shared."""
 CLOSE, CLOSE_IN_WORDS = 0.65, 0.25
@@ -67,8 +63,7 @@ CLOSE, CLOSE_IN_WORDS = 0.65, 0.25
 On 18 pairs written for it, pairs about one thing had 0.69 and more, pairs about two things 0.61 and less."""
 _RANKING = frozenset(["prefer", "favor", "favour", "favourit", "favorit", "better", "rather"])
 _TASTE = _RANKING | frozenset(["lik", "lov", "enjoy", "hat", "dislik", "fond"])
-_REVERSING = frozenset(table_words("grammar", "reversing"))
-"""Words that can turn a fact round when they are all that one text has more than the other."""
+_REVERSING = frozenset(table_words("grammar", "reversing"))  # when they are all that one text has more
 
 
 def decide(

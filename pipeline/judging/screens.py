@@ -20,8 +20,7 @@ from ...models.text.words import CACHED_TEXTS, significant_words, tokens
 FEWEST, LONGEST = 3, 60
 """Significant words of a sentence, below which it says nothing without what stands around it; and words of
 any statement, above which it says several things."""
-KEY = 3
-"""Significant words from which a key says what it is about."""
+KEY = 3  # significant words from which a key says what it is about
 
 _OWN = 4
 _LONGEST_RIVAL, _MOST_NUMBERS = 30, 3
@@ -71,10 +70,8 @@ _PLAIN_VALUE = re.compile(r"[\w%-]+(?:,? \d{4})?|`?[\w~.-]*/\S+")
 _DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
 _EVENT = re.compile(r"#\d+|\b\d{4}-\d\d-\d\d\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
-"""An issue, a day, a commit: what is told of one is not told of another."""
 _NUMBER = re.compile(r"(?<![A-Za-z])\d+(?:[.,]\d+)*")
-_CODE = re.compile(r"[\w-]+(?:(?:[./_→]|::|->)[\w-]+)+")
-"""Paths, dotted names, and names with an underscore."""
+_CODE = re.compile(r"[\w-]+(?:(?:[./_→]|::|->)[\w-]+)+")  # paths, dotted names, and names with an underscore
 _FROM = re.compile(r"\bfrom\b.*?(?=\b(?:to|into)\b|$)", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`|(?<!\w)'([^']+)'(?!\w)|\"([^\"]+)\"")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

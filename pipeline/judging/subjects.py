@@ -22,15 +22,10 @@ UNCLEAR = "metadata"
 _PROVENANCE_KEY = ""
 """What a key may say. As evidence different subjects forbid a merge, unclear keys leave it to a person."""
 
-_SUBJECTS = frozenset(table_words("metadata", "subjects"))
-_PROVENANCE = frozenset(table_words("metadata", "provenance"))
-_UNCLEAR_LISTS = frozenset({"categories"})
-"""Keys whose lists are compared: they are sorted into groups by a model, so a difference is only a doubt."""
-
-_HANDLES = ("id", "ids", "key", "slug", "uuid", "code", "name", "number", "no", "url", "ref")
-"""Endings that name the thing before them: `customer_id` is about the customer, `source_url` the source."""
-
-_MOMENTS = frozenset({"at", "on", "date", "day", "time", "timestamp", "ts", "hash", "id", "url", "score"})
+_SUBJECTS, _PROVENANCE, _HANDLES, _MOMENTS, _UNCLEAR_LISTS = (
+    frozenset(table_words("metadata", key))
+    for key in ("subjects", "provenance", "handles", "moments", "unclear_lists")
+)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PLAIN = re.compile(r"[^\W_]+")
 _OF_NO_GROUP = re.compile(

@@ -14,8 +14,7 @@ from ..judging.judge import EXACT, one_statement, same_evidence
 from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope, signature
 from .merges import Consolidated, of_copy
 
-Copies = dict[str, tuple[Memory, ...]]
-"""The copies of each representative that has any, by its id."""
+Copies = dict[str, tuple[Memory, ...]]  # of each representative that has any, by its id
 
 
 def collapse(

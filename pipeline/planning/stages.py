@@ -19,8 +19,7 @@ NAMES = {
 }
 
 
-Advance = Callable[[int], None]
-"""Moves a stage forward: takes the number of units done so far."""
+Advance = Callable[[int], None]  # moves a stage forward to the number of units done so far
 
 
 class Observer(Protocol):
