@@ -24,7 +24,7 @@ from ...records import (
     Memory,
     Verdict,
 )
-from ..actions import Action, Member, Merge, Prune, Resolve, Side
+from ..actions import Action, Merge, Prune, Resolve, Side
 from .hooks import Hooks, View
 from .merges import LONG_AGO, Consolidated, last_stated
 
@@ -94,11 +94,8 @@ def merge_action(kind: Hooks, memories: Mapping[str, Memory], merge: Consolidate
     survivor = merge.survivor or (united.survivor if united else None)
     stored = [memories[memory.id] for memory in merge.members]
     exact = united.exact if united and united.exact is not None else _exact_copies(merge)
-    return Merge(
-        id="",
-        scope=merge.members[0].scope,
-        category=merge.members[0].category,
-        members=tuple(map(Member.of, stored)),
+    return Merge.of(
+        *stored,
         survivor=survivor,
         text=united.stored if united and united.stored is not None else merge.text,
         metadata=united_metadata(stored) if kind.amends or survivor is None else {},
@@ -200,17 +197,9 @@ def conflict(
     a, b = (
         tuple(sorted(sides[judged], key=lambda name: (name != judged, name))) for judged in (older, newer)
     )
-    return Resolve(
-        id="",
-        scope=stored[older].scope,
-        category=stored[older].category,
-        members=tuple(Member.of(stored[name]) for name in sorted({*a, *b})),
-        a=a,
-        b=b,
-        topic=_topic(stored[older], stored[newer]),
-        newer=known,
-        verdicts=tuple(pairs),
-    )
+    topic = _topic(stored[older], stored[newer])
+    memories = (stored[name] for name in (*a, *b))
+    return Resolve.of(*memories, a=a, b=b, topic=topic, newer=known, verdicts=tuple(pairs))
 
 
 def conflict_of_pair(verdict: Verdict, stored: Mapping[str, Memory]) -> Resolve:

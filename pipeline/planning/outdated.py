@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...models.guards import missing
 from ...models.text.words import significant_words
 from ...records import SUPERSEDED_KEYS, ActionKind, Memory, Scope
-from ..actions import Member, Prune
+from ..actions import Prune
 from ..answers import About, Answer, Say
 
 NEAREST = 3  # questions that one settled conflict leads to at most
@@ -78,15 +78,9 @@ def outdated(
         near = [each for each in memories if each.scope == conflict.scope and each.id not in conflict.ids]
         for named, cosine, memory in _ranked(conflict, near, encode)[:NEAREST]:
             lost, held = (textwrap.shorten(show(each), _WIDTH) for each in (conflict.lost, conflict.held))
-            prune = Prune(
-                id="",
-                scope=memory.scope,
-                category=memory.category,
-                members=(Member.of(memory),),
-                reason="outdated",
-                age_days=(now - memory.stated_at).days if memory.stated_at else None,
-                detail=f"“{lost}” gave way to “{held}”",
-            )
+            age = (now - memory.stated_at).days if memory.stated_at else None
+            told = f"“{lost}” gave way to “{held}”"
+            prune = Prune.of(memory, reason="outdated", age_days=age, detail=told)
             found.setdefault(memory.id, (not named, -cosine, prune))
     ranked = sorted(found.values(), key=lambda each: (*each[:2], each[2].members[0].id))
     return [prune for *_, prune in ranked]

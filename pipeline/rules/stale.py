@@ -30,7 +30,7 @@ from ...models.text.vocabulary import (
 from ...models.text.words import Token, significant_words, tokens
 from ...records import CONFIRMED_KEY, LAST_STATED_KEY, Memory, Scope, as_utc, noted_moment, says_pinned
 from ...settings import Settings
-from ..actions import Member, Merge, Prune, PruneReason
+from ..actions import Merge, Prune, PruneReason
 
 _ABOUT = frozenset(("about", "with", "for", "to", "regarding", "on", "in", "around"))
 _ATTRIBUTE_SHAPE = re.compile(r"\b(?:is|are)\b|[:=]", re.IGNORECASE)
@@ -65,15 +65,7 @@ def vague_prune(memory: Memory, *, settings: Settings, now: datetime) -> Prune |
 def prune_of(memory: Memory, reason: PruneReason, detail: str, *, now: datetime) -> Prune:
     """The removal of a memory; the engine gives it its id."""
     age = age_of(memory, now=now)
-    return Prune(
-        id="",
-        scope=memory.scope,
-        category=memory.category,
-        members=(Member.of(memory),),
-        reason=reason,
-        age_days=None if age is None else age.days,
-        detail=detail,
-    )
+    return Prune.of(memory, reason=reason, age_days=None if age is None else age.days, detail=detail)
 
 
 def _stays(memory: Memory, now: datetime) -> bool:
