@@ -262,7 +262,6 @@ class MarkdownKind(Kind):
         return Reader(models.read(), models.asked(), models.calibrated)
 
     def _facts(self, view: MarkdownView) -> tuple[dict[str, list[Fact]], dict[str, tuple[str, str]]]:
-        """The facts of the logs that no memory says, and of these the sentence that each is against."""
         new = {f"\0{n}": fact for n, fact in enumerate(itertools.chain.from_iterable(view.facts.values()))}
         known, against = set[str](), dict[str, tuple[str, str]]()
         statements = statements_of(view.staying, {}) if new else []
@@ -283,7 +282,6 @@ class MarkdownKind(Kind):
     def _questions(
         self, view: MarkdownView, memories: Sequence[Memory], merges: Sequence[Merge] = ()
     ) -> Questions:
-        """What is asked about the statements of memories as they will read, and about files that repeat."""
         if self._judged is None or self._judged[0] != tuple(memories):
             statements = statements_of(memories, self.store.indexes())
             found = findings([*statements, *described(memories)], self._reader())
@@ -316,23 +314,19 @@ class _Judging(Judging):
 
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
         texts = {memory.id: memory.text for memory in memories}
-        verdicts = []
-        for verdict in super()._judge(memories, pairs):
+
+        def left(verdict: Verdict) -> Verdict:
             if not verdict.auto and verdict.label in (Label.UNSURE, Label.DUPLICATE):
-                verdicts.append(replace(verdict, label=Label.DISTINCT))
-            elif self.strict and not same_statement(texts[verdict.pair.a], texts[verdict.pair.b]):
-                verdicts.append(replace(verdict, auto=False))
-            else:
-                verdicts.append(verdict)
-        return tuple(verdicts)
+                return replace(verdict, label=Label.DISTINCT)
+            same = not self.strict or same_statement(texts[verdict.pair.a], texts[verdict.pair.b])
+            return verdict if same else replace(verdict, auto=False)
+
+        return tuple(map(left, super()._judge(memories, pairs)))
 
     def _candidates(
-        self,
-        memories: Sequence[Memory],
-        *,
-        contexts: bool,  # noqa: ARG002
-        but: Collection[tuple[str, str]] = (),
+        self, memories: Sequence[Memory], *, contexts: bool, but: Collection[tuple[str, str]] = ()
     ) -> tuple[Candidate, ...]:
+        del contexts  # no pair is read with what stands beside it
         groups: dict[tuple[Scope, str | None], list[Memory]] = defaultdict(list)
         for memory in sorted(memories, key=lambda each: each.id):
             groups[memory.scope, memory.category].append(memory)

@@ -47,9 +47,7 @@ def _run_name(ran: Answer) -> str:
 
 def test_a_dry_run_says_everything_and_changes_nothing(project: Path) -> None:
     before = fingerprint(project)
-    lines = _dream(
-        project, "--dry-run", "--transcripts", str(project.parent / "transcripts")
-    ).out.splitlines()
+    lines = _dream(project, "--dry-run", "--transcripts", f"{project.parent}/transcripts").out.splitlines()
     assert fingerprint(project) == before
     assert all(line.startswith("[DRY RUN] ") == ("Would " in line) for line in lines[1:])
     for expected in (
@@ -78,14 +76,8 @@ def test_a_dry_run_says_everything_and_changes_nothing(project: Path) -> None:
 def test_supersede_shows_what_is_contradicted(project: Path) -> None:
     out = _dream(project, "--dry-run", "--supersede").out
     assert f"[DRY RUN] Would update: {PROJECT}/friday.md (CONTRADICTED by no_friday.md)\n" in out
-    write_tree(
-        project,
-        {
-            f"{PROJECT}/friday.md": (project / PROJECT / "friday.md")
-            .read_text()
-            .replace(" Ines holds the pager.", "")
-        },
-    )
+    friday = project / PROJECT / "friday.md"
+    friday.write_text(friday.read_text().replace(" Ines holds the pager.", ""))
     out = _dream(project, "--dry-run", "--supersede").out
     assert f"[DRY RUN] Would delete: {PROJECT}/friday.md (CONTRADICTED by no_friday.md)\n" in out
 
@@ -167,15 +159,12 @@ def test_a_skipped_conflict_is_listed_by_its_sentences(project: Path) -> None:
     friday.write_text(friday.read_text().replace("Always", "Ines holds all the keys of the cellar. Always"))
     _dream(project, answers="skip\ny\n")
     (line,) = _run(project, "reject", "--list").out.splitlines()
-    assert (
-        f"skipped: resolve [md:{PROJECT}/friday.md] Always deploy on Fridays from the release branch.; "
-        in line
-    )
+    always = "Always deploy on Fridays from the release branch.; "
+    assert f"skipped: resolve [md:{PROJECT}/friday.md] {always}" in line
     assert line.endswith("Never deploy on Fridays from the release branch.") or "no_friday.md" in line
 
 
 def test_dates_are_written_out_unattended_only_on_request(project: Path) -> None:
-    """--auto leaves "yesterday" alone, --auto --dates does not; moved paths wait for a person."""
     _dream(project, "--auto")
     assert "there yesterday." in (project / PROJECT / "partly.md").read_text()
     assert "services/payments" in (project / PROJECT / "moved.md").read_text()
@@ -221,16 +210,12 @@ def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
     (root / ".claude/memory").mkdir(parents=True)
     empty = _dream(root, "--auto", "--memory-dir", str(root / ".claude/memory")).out
     assert empty == ".claude/memory: Directory empty, nothing to consolidate\n"
-    write_tree(
-        root,
-        {".claude/memory/a.md": "Prefers short answers.", ".claude/memory/b.md": "The cat is called Miso."},
-    )
+    files = {"a": "Prefers short answers.", "b": "The cat is called Miso."}
+    write_tree(root, {f"{PROJECT}/{name}.md": text for name, text in files.items()})
     (root / ".claude/agent-memory/bo").mkdir(parents=True)  # says nothing beside what there is
     told = _dream(root, "--dry-run").out
-    assert ("All 2 memories are current, nothing to prune\n" in told, "Directory empty" in told) == (
-        True,
-        False,
-    )
+    assert "All 2 memories are current, nothing to prune\n" in told
+    assert "Directory empty" not in told
 
 
 @pytest.mark.parametrize(
@@ -258,12 +243,7 @@ def test_the_prompt_names_its_places(tmp_path: Path) -> None:
     words = ("prompt", "--memory-root", "/m/emory", "--transcripts", "/t/scripts", "--extra", "Mind the gap.")
     ran = forks.run(Call(words, os.environ))
     assert ran.code == 0, ran.err
-    for part in (
-        *(f"## Phase {number}" for number in range(1, 5)),
-        "`/m/emory`",
-        "/t/scripts",
-        "Mind the gap.",
-    ):
+    for part in ("## Phase 1", "## Phase 4", "`/m/emory`", "/t/scripts", "Mind the gap."):
         assert part in ran.out
 
 
@@ -284,10 +264,8 @@ def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
     ran = _dream(root, "--auto")
     assert "| Duplicates merged | 1 |" in ran.out
     left = (root / ".claude/memory/MEMORY.md").read_text()
-    assert sorted(set(text.splitlines()) - set(left.splitlines())) in (
-        ["- Use tabs for indentation in Go files"],
-        ["- use tabs for indentation in Go files."],
-    )
+    (gone,) = set(text.splitlines()) - set(left.splitlines())
+    assert gone.lower().rstrip(".") == "- use tabs for indentation in go files"
     assert "already tight" in _dream(root, "--auto").out
     _run(root, "undo", _run_name(ran))
     assert fingerprint(root) == before

@@ -94,9 +94,8 @@ def _cut(texts: Texts) -> list[str]:
 def _of_file(
     kind: type[_FileChange], name: str, directory: str, file: str, *, before: str, text: str, why: str
 ) -> _FileChange:
-    """A change of a file that is more, or other, than one memory."""
-    scope, member = Scope.of(directory=directory), Member(whole_id(f"{directory}/{file}"), before)
-    return kind(id=name, scope=scope, category=None, members=(member,), text=text, reason=why)
+    whole = Memory(whole_id(f"{directory}/{file}"), before, Scope.of(directory=directory))
+    return kind.of(whole, name=name, text=text, reason=why)
 
 
 def _answered(proposed: Sequence[Action], texts: Texts, indexes: dict[str, str]) -> list[Action]:
@@ -121,7 +120,6 @@ def _settled(
     in_index = {whole_id(f"{name}/{INDEX}"): name for name in indexes}
 
     def says(name: str) -> str:
-        """What a memory, an index or a log says now."""
         if name in texts.memories:
             return texts.get(name)
         stood = next(member.text for member in action.members if member.id == name)
@@ -199,7 +197,6 @@ def _without_copies(actions: Sequence[Action], texts: Texts) -> list[Action]:
 
 
 def _fix_links(actions: Iterable[Action], texts: Texts) -> None:
-    """Where a file was merged into another, links to it lead to the other from now on."""
     moved: dict[str, str] = {}
     for action in actions:
         if isinstance(action, Merge) and action.survivor:
@@ -248,11 +245,8 @@ def _put_facts(
             if any(memory_id.startswith(beside) for memory_id in busy):
                 continue
             current = present.files.get(file, "")
-            text = (
-                f"{with_bullets(current or HEADER, sections[''])}\n"
-                if gathered
-                else with_entries(current, sections)
-            )
+            into = current or HEADER
+            text = f"{with_bullets(into, sections[''])}\n" if gathered else with_entries(current, sections)
             why = reason(fact for section in sections.values() for fact in section)
             own = file.removeprefix(f"{name}/")
             change = _of_file(Append, f"n:{file}", name, own, before=current, text=text, why=why)
@@ -261,7 +255,6 @@ def _put_facts(
 
 
 def _refutation(name: str, fact: Fact, memory: Memory, said: str) -> Resolve:
-    """The question whether a sentence of a memory or a line of a log holds."""
     log = f"{memory.scope.get('directory')}/{fact.source}"
     return Resolve(
         id=name,
@@ -286,15 +279,10 @@ def _stands(action: Action, memories: Mapping[str, Memory]) -> bool:
 def index_drafts(
     actions: Sequence[Action], texts: Texts, present: Present, *, additions: Sequence[Append], certain: bool
 ) -> dict[str, IndexDraft]:
-    """The new index of each directory; what moves from it into files goes into the texts.
+    """The new index of each directory after these actions; what it says too much moves to the texts.
 
-    Args:
-        actions: What will be done.
-        texts: The texts as they will read.
-        present: The directories as they are.
-        additions: Files that take in new facts.
-        certain: Only what needs no person: a pointer goes if its file is known to have been removed, and a
-            long one is shortened only where the index is above what an agent loads.
+    Where `certain`, a pointer goes if its file is known to have been removed, and a long one is cut only
+    where the index is above what an agent loads.
     """
     drafts: dict[str, IndexDraft] = {}
     for directory in present.directories:
@@ -306,24 +294,20 @@ def index_drafts(
         if current is None or f"{name}/{INDEX}" in added or _is_memory(directory, actions, texts, added):
             drafts[name] = IndexDraft([], text=current or "")
             continue
-        drafts[name] = draft = _draft(
-            directory, current, actions, texts, added=added, present=present, certain=certain
-        )
-        for file, detail in draft.demoted.items():
+        made = _draft(directory, current, actions, texts, added=added, present=present, certain=certain)
+        for file, detail in made.demoted.items():
             texts.put(f"{name}/{file}", f"{texts.get(f'{name}/{file}')}\n\n{detail}", Cause.INDEX)
+        drafts[name] = made
     return drafts
 
 
 def _reindexed(drafts: Mapping[str, IndexDraft], indexes: Mapping[str, str]) -> list[Reindex]:
-    """The change of each index that is not as it should be."""
     changes = []
     for name, draft in sorted(drafts.items()):
-        before = indexes.get(name, "")
+        before, text = indexes.get(name, ""), draft.text
         why = f"{counted(len(draft.removed), 'entry', 'entries')} removed, {draft.remaining} remaining"
-        if draft.text != before:
-            changes.append(
-                _of_file(Reindex, f"i:{name}", name, INDEX, before=before, text=draft.text, why=why)
-            )
+        if text != before:
+            changes.append(_of_file(Reindex, f"i:{name}", name, INDEX, before=before, text=text, why=why))
     return changes
 
 
@@ -380,7 +364,6 @@ def _draft(
         return not hidden and (not certain or file in removed_paths(directory.path, [file]))
 
     def drafted(longest: int | None) -> IndexDraft:
-        """The index, with pointers above so many characters shortened."""
         return draft_index(
             current,
             topics,

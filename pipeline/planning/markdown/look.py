@@ -1,8 +1,7 @@
 """How Markdown memories are looked at: what drifted, how each will read, what goes, what statements say.
 
-Sentences, bullets and rows of all directories are compared, whatever heading, file, topic or type they stand
-under, and those of an index, too. A sentence that says the same as another is a question, one that cannot
-hold beside another a conflict; where most of a file is said in another one, whether they are one file.
+Statements are compared across files, headings and types; where most of a file is said in another one, whether
+they are one file.
 """
 
 from __future__ import annotations
@@ -219,13 +218,7 @@ def _prune(memory: Memory, detail: str, now: datetime) -> Prune:
 def superseded(
     view: MarkdownView, conflicts_of: Callable[[Sequence[Memory]], Sequence[Resolve]], kept: frozenset[str]
 ) -> MarkdownView:
-    """The view in which the newer of two contradicting statements won, as long as there are any.
-
-    Args:
-        view: What was found.
-        conflicts_of: Finds conflicts between memories as they will read.
-        kept: Memories that no rule may change unasked, because a person gave them back.
-    """
+    """The view in which newer contradicting statements won, but over memories that a person wants `kept`."""
     while True:
         texts, overruled = Texts.of(view.stored, view.edits.values()), list(view.overruled)
         for conflict in conflicts_of(view.staying):
@@ -286,12 +279,7 @@ def is_over(memory: Memory, *, most: int | None = None) -> str:
 
 
 def statements_of(memories: Iterable[Memory], indexes: Mapping[str, str]) -> list[Statement]:
-    """All statements of memories, and those of indexes that are no pointers to files.
-
-    Args:
-        memories: As they will read.
-        indexes: Text of each MEMORY.md that may be written, by directory.
-    """
+    """All statements of memories as they will read, and of indexes by their directories, but for pointers."""
     owners = [*memories]
     files = {file_of(memory.id) for memory in owners}
     for name, text in indexes.items():

@@ -30,17 +30,11 @@ _WHEN = {
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """What lies side by side.
+    """What lies side by side."""
 
-    Attributes:
-        files: All that agents take instructions or memories from, what is loaded most first.
-        found: Statements of two files that say the same, or cannot both hold.
-        unread: Folders of the project that may hold memories, and were not read.
-    """
-
-    files: Sequence[Loaded]
-    found: Sequence[Finding]
-    unread: Sequence[str]
+    files: Sequence[Loaded]  # that agents take instructions or memories from, what is loaded most first
+    found: Sequence[Finding]  # statements of two files that say the same, or cannot both hold
+    unread: Sequence[str]  # folders of the project that may hold memories
 
     def lines(self) -> list[str]:
         """The report for a person."""
@@ -100,7 +94,6 @@ class Across:
         )
 
     def _shared(self, stays: Statement, goes: Statement) -> bool:
-        """Whether who reads the one that could go reads the other, too."""
         agents = {file.name: set(file.agents) for file in self.files}
         left = agents[goes.memory.id] - agents[stays.memory.id]
         return left <= EVERYBODY
@@ -111,14 +104,7 @@ class Across:
 
 
 def across(root: Path, models: Models, *, given: Sequence[Path] = (), home: Path | None = None) -> Across:
-    """What is loaded, what is said twice, and what contradicts, each with file and line.
-
-    Args:
-        root: The project.
-        models: Who judges.
-        given: Folders of memories besides those that agents are known to use.
-        home: The user's home directory, if it is another.
-    """
+    """What is loaded of a project and the `given` folders, what is said twice, and what contradicts."""
     files = instruction_files(root, given=given, home=home)
     found = findings(
         [one for file in files for one in _statements(file)],

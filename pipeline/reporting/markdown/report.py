@@ -61,10 +61,9 @@ class PlanReport(Report):
         """Each change in one line, with its diff below; equal changes of several files are told once."""
         lines: list[str] = []
         removing = [action for action in self._plan.actions if not isinstance(action, TextChange)]
-        for action in removing:
-            for memory_id in action.removes:
-                why = self.reason(memory_id, action)
-                lines += [f"Would delete: {self.place(memory_id)} ({why})", *self._lost(memory_id, action)]
+        for cause, gone in ((action, gone) for action in removing for gone in action.removes):
+            why = self.reason(gone, cause)
+            lines += [f"Would delete: {self.place(gone)} ({why})", *self._lost(gone, cause)]
         for action in removing:
             if isinstance(action, Resolve) and action.choice is None:
                 lines += [f"Would ask: {self.question(action)}[A/B/skip]", *self.sides(action)]
@@ -185,11 +184,8 @@ class MarkdownReport(PlanReport):
         moved = dict(result.moved)
         done = [action for action in self._plan.actions if action.id not in moved and acts(action)]
         lines = self._table(done, applied=True)
-        notes = [
-            f"Skipped {self.place(action.members[0].id)}: {visible(moved[action.id])}"
-            for action in self._plan.actions
-            if action.id in moved
-        ]
+        skipped = [action for action in self._plan.actions if action.id in moved]
+        notes = [f"Skipped {self.place(a.members[0].id)}: {visible(moved[a.id])}" for a in skipped]
         left = [c for c in self._plan.conflicts if c.choice is None]
         count = counted(len(left), "conflict is", "conflicts are")
         notes += [f"{count} open; run without --auto to choose:"] if left else []
@@ -206,25 +202,17 @@ class MarkdownReport(PlanReport):
 
     def remarks(self) -> list[str]:
         """What a person should look at: indexes, files left out, what transcripts say."""
-        warnings = [
-            f"Warning: {visible(name)}/MEMORY.md {one_line(warning)}"
-            for name, draft in sorted(self._indexes.items())
-            for warning in draft.warnings
-        ]
-        quoted = [
-            f"Evidence for {self.place(memory_id)}: {visible(quotation.file)}: {one_line(quotation.text)}"
-            for memory_id, quotations in sorted(self._evidence.items())
-            for quotation in quotations
-        ]
-        return [*warnings, *self._notes, *quoted]
+        told = ((name, each) for name, draft in sorted(self._indexes.items()) for each in draft.warnings)
+        warnings = [f"Warning: {visible(name)}/MEMORY.md {one_line(warning)}" for name, warning in told]
+        found = ((name, each) for name, quoted in sorted(self._evidence.items()) for each in quoted)
+        evidence = [f"Evidence for {self.place(n)}: {visible(q.file)}: {one_line(q.text)}" for n, q in found]
+        return [*warnings, *self._notes, *evidence]
 
     def _explained(self) -> list[str]:
-        """Texts, scores and evidence behind each merge, conflict and prune, if they were asked for."""
         actions = [a for a in self._plan.actions if self._explain and not isinstance(a, TextChange)]
         return [line for action in actions for line in (self.line(action), *self.explanation(action))]
 
     def _table(self, done: Iterable[Action], *, applied: bool) -> list[str]:
-        """The summary of the original: counts, changes, and what is flagged."""
         done = [action for action in done if acts(action)]
         lines = [TITLE, "", "| Metric | Count |", "|--------|-------|"]
         lines += [f"| {name} | {count} |" for name, count in self._metrics(done).items()]
@@ -244,7 +232,6 @@ class MarkdownReport(PlanReport):
         return lines
 
     def _current(self) -> list[str]:
-        """The sentence for a pass that finds nothing to change."""
         count = len(self._view.stored)
         any_change = any(not isinstance(action, TextChange) for action in self._plan.actions)
         if any_change or self._view.flagged(self._plan) or not count:
@@ -278,7 +265,6 @@ class MarkdownReport(PlanReport):
         return rows
 
     def _full_reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
-        """The reason as it stands in the table of changes."""
         if isinstance(action, Prune):
             drift = self._view.drift.get(memory_id)
             if drift is None or drift.freshness is not Freshness.FULLY_STALE:
@@ -288,7 +274,6 @@ class MarkdownReport(PlanReport):
         return f"{word} `{self._winner(memory_id, action)}`"
 
     def _diff(self, action: Action) -> list[str]:
-        """What a change did to each text, for the log of an unattended run."""
         done = [(memory_id, self._lost(memory_id, action)) for memory_id in action.removes]
         if isinstance(action, Merge | TextChange) and action.rewrites:
             done.append((action.rewrites, changes(self._texts[action.rewrites], action.text)))

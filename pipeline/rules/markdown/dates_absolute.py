@@ -1,9 +1,8 @@
 """Relative dates made absolute: only words that certainly mean one day, week or month, from a certain day.
 
-"Yesterday", "tomorrow", "last Tuesday", "last week", "next month" can mean one. "In 7 days", "within",
-"every", "expires in", comparisons, ranges and conditions are durations or cases and stay, as do code,
-quotations, links, headings and tables. They are reckoned from a date in the line or its heading, else from
-the day in the file's name or frontmatter and the day on which the line's author committed it, if these agree.
+Durations, comparisons and conditions stay, as do code, quotations, links, headings and tables. Words are
+reckoned from a date in the line or its heading, else from the day in the file's name or frontmatter and the
+day on which the line's author committed it, if these agree.
 """
 
 from __future__ import annotations
@@ -75,18 +74,11 @@ def absolute(text: str, written: date | DayOf | None) -> str:
 
 
 def day_of(memory: Memory, path: Path | None, known: dict[Path, dict[str, date | None]]) -> DayOf:
-    """How to find the day on which a line of a memory was written; None where two of its dates differ.
-
-    Args:
-        memory: Whose line it is.
-        path: Its file.
-        known: The days of the lines of files that were looked at already.
-    """
+    """How to find the day of a line of a memory in a file; `known` keeps the days of the lines of files."""
     said = memory.metadata.get("day")
     stated = date.fromisoformat(said) if isinstance(said, str) and said else None
 
     def find(line: str) -> date | None:
-        """The one day that nothing speaks against."""
         if path is not None and path not in known:
             known[path] = {_bare(said): day for said, day in line_days(path).items()}
         committed = known[path].get(_bare(line)) if path is not None else None
@@ -98,7 +90,6 @@ def day_of(memory: Memory, path: Path | None, known: dict[Path, dict[str, date |
 
 
 def _bare(line: str) -> str:
-    """A line of a list as it is wherever it stands."""
     read = markdown_lines(line.strip())
     return line.strip()[read[0].said :].strip() if read else ""
 
@@ -141,7 +132,6 @@ def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date)
 
 
 def _meant(words: list[str], anchor: date) -> str:
-    """The day, week or month that words mean, as it is written."""
     step = 1 if {"tomorrow", "next"} & set(words) else -1
     if words[-1] == "month":
         month = anchor.year * 12 + anchor.month - 1 + step

@@ -1,10 +1,8 @@
 """Which files and symbols a memory names, and whether they still exist. Only proven absence makes it stale.
 
-Only what can be checked counts: no addresses, no places outside the project, no patterns and placeholders. A
-path is proven gone if the history of this repository had it and the project has it no more. A path that
-never existed may be planned, and is only flagged; one under a folder that the project has not is another
-repository's, a symbol that is nowhere may be a library's: neither is evidence. What a repository renamed is
-offered as a mend, unless the sentence speaks of the past.
+A path is proven gone if the history of this repository had it and the project has it no more. One that never
+existed may be planned, and is only flagged; one under a folder that the project has not is another
+repository's, a symbol that is nowhere may be a library's: neither is evidence.
 """
 
 from __future__ import annotations
@@ -145,13 +143,7 @@ def _normal(path: str) -> str | None:
 def check_drift(
     memories: Sequence[Memory], *, root: Path, directories: Mapping[str, Path]
 ) -> dict[str, Drift]:
-    """Check all references of all memories against one index of the project and its history.
-
-    Args:
-        memories: Of any directory.
-        root: The project.
-        directories: Where each memory directory is, by its name.
-    """
+    """Check all references against one index of the project and its history; directories by name."""
     root = root.resolve()
     drifts = {memory.id: Drift(memory.id, Freshness.EVERGREEN) for memory in memories}
     named: dict[str, tuple[References, Path | None]] = {}
@@ -198,17 +190,17 @@ def _assessed(
     if not lost:
         names_any = here.intersection(refs.files) or index.symbols.intersection(refs.symbols)
         return Drift(memory, Freshness.FRESH if names_any else Freshness.EVERGREEN)
+    mend = {path: moved[path] for path in lost if path in moved}
     missing = []
     for path in lost:
         folder = path.removesuffix(PurePosixPath(path).suffix)
-        hint = f" (perhaps now {folder}/)" if index.has_folder(folder) else ""
-        missing.append(f"{path} (now {moved[path]})" if path in moved else path + hint)
+        place = moved.get(path) or (f"perhaps now {folder}/" if index.has_folder(folder) else "")
+        missing.append(f"{path} ({'now ' * (path in moved)}{place})" if place else path)
     known = index.symbols.intersection((*refs.symbols, *refs.hints))
     elsewhere = any(path in moved or index.moved(path) for path in lost)
     unproven = set(refs.files) - proven - here
     alive = here or known or elsewhere or unproven or not any("/" in path for path in lost)
     state = Freshness.PARTIALLY_STALE if alive else Freshness.FULLY_STALE
-    mend = {path: moved[path] for path in lost if path in moved}
     return Drift(memory, state, tuple(missing), tuple(lost), mend)
 
 

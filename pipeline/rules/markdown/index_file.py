@@ -1,9 +1,7 @@
 """MEMORY.md: what its lines are; what a pass adds, takes out and shortens, and nothing else.
 
-Only a list item that begins with one link to a file of memories is a pointer; a line that links to several,
-a table row, or a sentence with a link in it says something of its own and is never changed. Authors' hooks,
-sections, order and status words stay. A line is added for a file that the index does not name, taken out
-where its file is gone, and shortened where it says more than a pointer should.
+Only a list item that begins with one link to a file of memories is a pointer; whatever else names a file says
+something of its own and is never changed. Authors' hooks, sections, order and status words stay.
 """
 
 from __future__ import annotations
@@ -258,7 +256,6 @@ def _cut(line: str, hook: int) -> str | None:
 
 
 def _add(draft: IndexDraft, missing: Sequence[TopicFile], refused: _Refused) -> None:
-    """Add a pointer for each file that is not named, as long as the index stays within what is loaded."""
     mark = _separator(draft.lines)
     pointers = [(topic.file, line) for topic in missing if not refused(f"+{(line := _pointer(topic, mark))}")]
     lines, size = draft.joined().count("\n") + 1, len(draft.joined().encode("utf-8"))
@@ -274,7 +271,6 @@ def _add(draft: IndexDraft, missing: Sequence[TopicFile], refused: _Refused) -> 
 
 
 def _insert(lines: list[IndexLine], file: str, text: str) -> None:
-    """Put a pointer into the list of its like: in order if that list is in order, else at its end."""
     rows = [number for number, line in enumerate(lines) if line.pointer]
     runs = [list(group) for _, group in itertools.groupby(rows, key=lambda row: lines[row].heading)]
     if not runs:
@@ -283,7 +279,6 @@ def _insert(lines: list[IndexLine], file: str, text: str) -> None:
         return
 
     def alike(rows: Sequence[int]) -> tuple[int, int]:
-        """How many names of a list begin with the same word, and how many it has."""
         first = [
             re.split(r"[_\W]", str(name))[0].casefold() for name in (file, *(lines[r].pointer for r in rows))
         ]
@@ -302,7 +297,6 @@ def _insert(lines: list[IndexLine], file: str, text: str) -> None:
 
 
 def _pointer(topic: TopicFile, mark: str) -> str:
-    """A new line for a file, below the limit, cut at a word."""
     name = " ".join(
         (topic.name or topic.file.removesuffix(".md")).replace("[", "(").replace("]", ")").split()
     )
@@ -377,7 +371,6 @@ def _parted(line: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _separator(lines: Sequence[IndexLine]) -> str:
-    """What this author writes between name and description; the original's dashes where there is none yet."""
     links = ((line.text, _LINK.search(line.text) or _WIKI.search(line.text)) for line in lines if line.said)
     behind = [text[match.end() :].lstrip("*_`") for text, match in links if match]
     for mark in (" — ", " -- ", " – ", ": ", " - "):

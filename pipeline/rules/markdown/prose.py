@@ -59,13 +59,11 @@ def without(text: str, said: Sequence[str]) -> str | None:
     'Deploys on Fridays.'
     """
     for sentence in said:
-        first, row, start = 0, "", 0
-        for _, row, start, _ in _unwrapped(text):  # noqa: B007  (where the sentence stands)
-            if sentence in row:
-                break
-            first += len(row) + 1
-        if sentence not in row:
+        rows = _unwrapped(text)
+        at = next((number for number, each in enumerate(rows) if sentence in each[1]), None)
+        if at is None:
             return None
+        first, (_, row, start, _) = sum(len(each[1]) + 1 for each in rows[:at]), rows[at]
         place = row.find(sentence)
         end = place + len(sentence)
         if not row[start:place].strip() and not row[end:].strip():  # nothing but its bullet is left
@@ -78,16 +76,7 @@ def without(text: str, said: Sequence[str]) -> str | None:
 
 
 def settled(text: str, lost: str, *, held: str, beside: str) -> str | None:
-    """A text without a sentence that lost; None if what it lost against is not said any more.
-
-    Nothing is judged again: the sentences were named when they were found.
-
-    Args:
-        text: What the memory says now.
-        lost: The sentence that goes.
-        held: The sentence that stays.
-        beside: What the memory says in which that one stands.
-    """
+    """A text without a sentence that lost; None if what it lost against is not said `beside` it any more."""
     if held not in statements(beside):
         return None  # it lost what it would win with
     return without(text, [lost]) if lost in statements(text) else text

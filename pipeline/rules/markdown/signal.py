@@ -102,7 +102,6 @@ def _says(known: str, text: str) -> bool:
 
 
 def _recent_logs(directory: MemoryDirectory, *, now: datetime) -> list[tuple[datetime, Path]]:
-    """Logs and session notes of the last days, oldest first; the name says the day."""
     paths = [*directory.path.glob("logs/*/*/*.md"), *directory.path.glob("sessions/**/*.md")]
     named = ((noted_moment(match[0]), path) for path in paths if (match := _LOG_NAME.search(path.name)))
     return sorted(
@@ -185,7 +184,6 @@ def reason(facts: Iterable[Fact]) -> str:
 
 
 def _statements(path: Path) -> Iterator[str]:
-    """Lines of a log without bullets and times; headings, tables, quotations and code are left out."""
     try:
         text = plain(decode(path.read_bytes()))
     except OSError:

@@ -56,9 +56,8 @@ class MemoryDirectory:
 
     def refused(self) -> list[tuple[Path, str]]:
         """Files that would be memories but may not be read, with the reason."""
-        index = self.path / INDEX
-        paths = [*_topics(self.path), *([index] if os.path.lexists(index) else [])]
-        return [(path, reason) for path in sorted(paths) if (reason := self.refusal(path)) is not None]
+        paths = sorted([*_topics(self.path), self.path / INDEX])
+        return [(path, reason) for path in paths if (reason := self.refusal(path)) is not None]
 
     def refusal(self, path: Path) -> str | None:
         """Why a file may not be read: no regular file, too large, or a link that leads out."""
@@ -162,9 +161,8 @@ def agent_folder(project: Path, home: Path | None) -> Path:
 
 
 def _searched(project: Path, home: Path | None) -> Iterator[Path]:
-    for pattern in PATTERNS:
-        folders = (path for path in project.glob(pattern) if path.is_dir())
-        yield from (path for path in folders if path.resolve().is_relative_to(project))
+    folders = (path for pattern in PATTERNS for path in project.glob(pattern) if path.is_dir())
+    yield from (path for path in folders if path.resolve().is_relative_to(project))
     own = agent_folder(project, home) / "memory"
     if own.is_dir():
         yield own
@@ -179,7 +177,6 @@ def _topics(directory: Path) -> Iterator[Path]:
 
 
 def _title(path: Path, project: Path) -> str:
-    """A directory that is just called "memory" is named after what it belongs to."""
     name = path.name
     if name in OTHER_PLACES:
         name = project.name if path.is_relative_to(project) or ".claude" in path.parts else path.parent.name
@@ -218,13 +215,7 @@ class Loaded:
 
 
 def instruction_files(root: Path, *, given: Sequence[Path] = (), home: Path | None = None) -> list[Loaded]:
-    """Find the files, each once, under the layout that comes first; what is always loaded first.
-
-    Args:
-        root: The project.
-        given: Folders of memories besides.
-        home: The user's home directory, if it is another.
-    """
+    """The files of a project and of `given` folders, each once, under its first layout, in order."""
     project, house = root.resolve(), (home or Path.home()).resolve()
     places = {"project": project, "home": house, "own": agent_folder(project, house)}
     places |= {str(path): path.expanduser() for path in given}
@@ -263,7 +254,6 @@ def _matching(document: Document) -> str:
 
 
 def _imported(path: Path, house: Path, depth: int = _DEPTH) -> Iterator[Path]:
-    """Files that `@path` in a file loads with it."""
     for name in _IMPORT.findall(path.read_text(encoding="utf-8", errors="replace")):
         target = (house / name[2:] if name.startswith("~/") else path.parent / name).resolve()
         if target.is_file() and unreadable(target) is None:

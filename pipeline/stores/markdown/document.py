@@ -1,16 +1,13 @@
 """A Markdown file of memories: text that goes back to the same bytes, entries of a list, and records.
 
 A file is one memory, unless its body is nothing but headings and bullets: then each bullet with all that is
-nested in it is one. Nothing is re-serialised: an edit keeps every line that it does not change. How old a
-memory is, its frontmatter says, else the history of the repository, else the file: the modification time
-comes last, because a checkout sets it anew.
+nested in it is one. An edit keeps every line that it does not change.
 """
 
 from __future__ import annotations
 
 import codecs
 import difflib
-import hashlib
 import itertools
 import re
 from collections import Counter
@@ -23,6 +20,7 @@ from typing import Any, NamedTuple
 from ....models.markdown_blocks import bullets, frontmatter, markdown_lines, split_lines
 from ....models.text.tables import expression
 from ....records import as_utc, says_pinned
+from ..files import digest
 from ..files.undo import Image
 
 BOM = codecs.BOM_UTF8
@@ -173,9 +171,9 @@ def entry_ids(texts: Sequence[str]) -> tuple[str, ...]:
     seen: Counter[str] = Counter()
     names = []
     for text in texts:
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
-        seen[digest] += 1
-        names.append(digest if seen[digest] == 1 else f"{digest}.{seen[digest]}")
+        name = digest(text.encode("utf-8", "surrogatepass"))[:10]
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
     return tuple(names)
 
 
@@ -231,7 +229,6 @@ def edit_lines(old: Sequence[Line], new: str, *, newline: str, bullet: str = "")
 
 
 def _entries(body: str, offset: int, *, mixed: bool) -> list[Entry]:
-    """All bullets, if the text holds nothing but headings and bullets, or if that does not matter."""
     pure, found = bullets(body)
     if not (pure or mixed):
         return []
@@ -352,7 +349,6 @@ def as_moment(value: object) -> datetime | None:
 
 
 def _dates(values: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> list[datetime]:
-    """The dates under these keys, the first first."""
     found = (as_moment(item.get(name)) for item in values for name in names)
     return [moment for moment in found if moment is not None]
 

@@ -1,8 +1,7 @@
 """What a project and its history say: which paths exist or did, where they went, when lines were written.
 
-Files that git would not track are left out; the memory directories too, since a memory cannot be the proof
-of what it says. Everything is only read: hooks, monitors and optional locks of the repository stay off.
-Outside a repository, or where the history cannot be read in time, nothing is known, and nothing is concluded.
+Memory directories are left out, since a memory cannot be the proof of what it says. Hooks, monitors and
+optional locks of the repository stay off. Where the history cannot be read in time, nothing is concluded.
 """
 
 from __future__ import annotations
@@ -111,7 +110,6 @@ def _walk(root: Path, without: set[str], specs: dict[str, GitIgnoreSpec]) -> Ite
         chain = [(len(up), specs[up]) for up in reversed(above) if up in specs]
 
         def tracked(path: str, chain: list[tuple[int, GitIgnoreSpec]] = chain) -> bool:
-            """Whether git takes a path; the nearest file that says anything decides."""
             said = (spec.check_file(path[length:]).include for length, spec in chain)
             return not next((include for include in said if include is not None), False)
 
@@ -123,7 +121,6 @@ def _walk(root: Path, without: set[str], specs: dict[str, GitIgnoreSpec]) -> Ite
 
 
 def _occurring(path: str, wanted: set[bytes]) -> set[bytes]:
-    """Which of the symbols occur in a text file as whole words."""
     try:
         if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:  # noqa: PTH113, PTH202
             return set()
@@ -159,7 +156,6 @@ def git(folder: Path, *words: str, literal: bool = True) -> str:
 
 
 def _names(printed: str) -> list[str]:
-    """The names that git printed with `-z`."""
     return [name.strip("\n") for name in printed.split("\0") if name.strip("\n")]
 
 
@@ -231,7 +227,6 @@ def ignored_paths(folder: Path, paths: Iterable[str]) -> set[str]:
 
 
 def _parts(paths: Iterable[str]) -> Iterator[list[str]]:
-    """Paths in lots that fit into a command."""
     wanted = sorted({path for path in paths if path})
     yield from (wanted[at : at + _PATHS_AT_ONCE] for at in range(0, len(wanted), _PATHS_AT_ONCE))
 

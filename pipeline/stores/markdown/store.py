@@ -8,7 +8,6 @@ with every write of ours.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -51,7 +50,7 @@ class MarkdownStore(Store):
         self.directories = tuple(directories)
         self.root = root.resolve()
         # Named by the project alone: a folder that a new agent adds must not hide earlier runs.
-        self.fingerprint = f"md-{hashlib.sha256(self.root.as_posix().encode()).hexdigest()[:16]}"
+        self.fingerprint = f"md-{digest(self.root.as_posix().encode())[:16]}"
         self.archive = state / "archive" / self.fingerprint
         self._history = FileHistory(state)
         self._seen: dict[Path, str | None] = {}
@@ -89,8 +88,7 @@ class MarkdownStore(Store):
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given files and entries afresh; a whole file that does not exist has an empty text."""
-        snapshots = ((memory_id, self._fetch(memory_id)) for memory_id in ids)
-        return {memory_id: snapshot for memory_id, snapshot in snapshots if snapshot is not None}
+        return {snapshot.id: snapshot for snapshot in map(self._fetch, ids) if snapshot is not None}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
@@ -155,10 +153,9 @@ class MarkdownStore(Store):
         file = f"{directory.name}/{directory.relative(path)}"
         for entry in document.entries:
             yield Snapshot(f"{file}#{entry.id}", memory_row(state, document, entry, about))
-        if not document.entries and not document.mixed and not document.is_bare:
-            row = memory_row(state, document, None, about)
-            if row["text"]:
-                yield Snapshot(file, row)
+        whole = Snapshot(file, memory_row(state, document, None, about))
+        if whole.payload["text"] and not (document.entries or document.mixed or document.is_bare):
+            yield whole
 
     def _fetch(self, memory_id: str) -> Snapshot | None:
         directory, path, part = self._place(memory_id)
@@ -171,9 +168,8 @@ class MarkdownStore(Store):
             return None
         document, about = self._document(directory, path, state)
         entry = document.entry(part) if part else None
-        if part and entry is None:
-            return None
-        return Snapshot(memory_id, memory_row(state, document, entry, about))
+        gone = part and entry is None
+        return None if gone else Snapshot(memory_id, memory_row(state, document, entry, about))
 
     def _document(self, directory: MemoryDirectory, path: Path, state: Image) -> tuple[Document, About]:
         """A file of memories, and what is known of it; its age is that of the last foreign change."""
@@ -191,7 +187,6 @@ class MarkdownStore(Store):
         return held[1], About(path, directory.name, committed, note is None and path in self._dirty, dated)
 
     def _change(self, memory_id: str, text: str | None) -> None:
-        """Give a memory another text, or take it out; what goes is copied to the archive first."""
         directory, path, part = self._place(memory_id)
         _refuse_link(path)
         state, data, ids = _read(path), None, None
@@ -244,7 +239,6 @@ def scope_of(directory: MemoryDirectory) -> Scope:
 
 
 def _read(path: Path) -> Image | None:
-    """A file that may be read; None if there is none."""
     reason = unreadable(path)  # first of all: opening a pipe would wait for ever
     if reason is not None:
         raise RefusedChangeError(f"the file {path.name} {reason}")

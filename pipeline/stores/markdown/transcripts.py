@@ -1,8 +1,4 @@
-"""Evidence from session transcripts: narrow terms, newest lines first, never a file as a whole.
-
-Transcripts are JSON Lines of many megabytes. They are read backwards in blocks, and reading stops as
-soon as there are enough lines that hold a term.
-"""
+"""Evidence from session transcripts of many megabytes: narrow terms, newest lines first."""
 
 from __future__ import annotations
 
@@ -75,7 +71,6 @@ def lines_backwards(path: Path) -> Iterator[bytes]:
 
 
 def _lines(folder: Path, *, since: float = 0.0) -> Iterator[tuple[str, bytes]]:
-    """Lines of the transcripts that were written to since then, the newest first, with the file's name."""
     dated = []
     for path in folder.rglob("*.jsonl"):
         with contextlib.suppress(OSError):
@@ -86,7 +81,6 @@ def _lines(folder: Path, *, since: float = 0.0) -> Iterator[tuple[str, bytes]]:
 
 
 def _said(line: bytes, term: bytes) -> str:
-    """The words around a term, out of the record's own text where it is JSON."""
     text, wanted = line.decode("utf-8", "replace"), term.decode("utf-8", "replace")
     try:
         texts = list(_strings(json.loads(text)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -39,15 +40,10 @@ def test_all_known_places_are_found(tmp_path: Path) -> None:
     root = tmp_path / "my app"
     places = [".claude/agent-memory/reviewer", ".claude/projects/x/memory", ".claude/memory"]
     write_tree(root, {f"{place}/MEMORY.md": "# M\n" for place in places})
-    home = tmp_path / "home"
-    own = (
-        home
-        / ".claude/projects"
-        / str(root.resolve()).replace("/", "-").replace(" ", "-").replace("_", "-")
-        / "memory"
-    )
+    named = re.sub(r"[/ _]", "-", str(root.resolve()))
+    own = tmp_path / f"home/.claude/projects/{named}/memory"
     own.mkdir(parents=True)
-    found = discover(root, home=home)
+    found = discover(root, home=tmp_path / "home")
     assert {directory.name for directory in found} == {*places, own.as_posix()}
 
 
@@ -80,9 +76,8 @@ def test_a_file_that_cannot_be_deleted_is_reported_and_the_rest_goes_on(project,
 
 
 def test_an_index_that_would_be_over_200_lines_is_warned_about(project):
-    report = _reported(
-        project.write(**{f"f{n:03}": f"Fact number {n} stands." for n in range(205)}), floor=0.9
-    )
+    facts = {f"f{n:03}": f"Fact number {n} stands." for n in range(205)}
+    report = _reported(project.write(**facts), floor=0.9)
     index = f"{MEMORY}/MEMORY.md"
     told = f"Warning: {index} is full: 17 files have no pointer (f188.md, f189.md, f190.md …)"
     assert report.remarks() == [told]

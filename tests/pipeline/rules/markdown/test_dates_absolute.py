@@ -85,6 +85,7 @@ def test_whatever_is_not_certain_stays(text: str) -> None:
         ("## 2026-03-02\nx\n## Why\nWe moved it yesterday.", "## 2026-03-02\nx\n## Why\nWe moved it yesterday."),
         ("## 2026-03-02 to 2026-03-09\nWe moved it yesterday.", "## 2026-03-02 to 2026-03-09\nWe moved it yesterday."),
         ("Due 2026-03-02, we moved it yesterday.", "Due 2026-03-02, we moved it yesterday."),
+        ("We moved it there yesterday.", "We moved it there yesterday."),
     ],
 )  # fmt: skip
 def test_the_nearest_date_is_the_anchor(text: str, expected: str) -> None:
@@ -95,10 +96,6 @@ def test_each_line_may_have_its_own_day() -> None:
     days = {"We moved it yesterday.": SATURDAY}
     text = "We moved it yesterday.\nWe fixed it yesterday.\n"
     assert absolute(text, days.get) == "We moved it 2026-11-20.\nWe fixed it yesterday.\n"
-
-
-def test_without_a_date_nothing_is_touched() -> None:
-    assert absolute("We moved it there yesterday.", None) == "We moved it there yesterday."
 
 
 @settings(deadline=None)

@@ -16,13 +16,8 @@ SCOPE = Scope.of(directory="memory")
 
 
 def _memory(text: str, *, frontmatter: bool = True, description: str = "") -> Memory:
-    return Memory(
-        "memory/a.md",
-        text,
-        SCOPE,
-        updated_at=NOW,
-        metadata={"frontmatter": frontmatter, "description": description},
-    )
+    said = {"frontmatter": frontmatter, "description": description}
+    return Memory("memory/a.md", text, SCOPE, updated_at=NOW, metadata=said)
 
 
 def _drift(root: Path, text: str, **more):
@@ -34,20 +29,13 @@ def _drift(root: Path, text: str, **more):
 def project(tmp_path: Path) -> Path:
     """A small code base with a past."""
     with_past(tmp_path, "src/gone.py", "gone_module.py", moved={"old/place.py": "lib/new/place.py"})
-    return write_tree(
-        tmp_path,
-        {
-            "src/auth/login.py": "def login(user):\n    return SessionStore(user)\n",
-            ".gitignore": "generated/\n*.log\n!keep.log\n",
-            "generated/old.py": "def generated_only(): ...\n",
-            "keep.log": "kept_symbol",
-            "drop.log": "dropped_symbol",
-            "web/.gitignore": "cache.ts\n",
-            "web/cache.ts": "ignored_too",
-            "logo.png": b"\0binary_symbol",
-            "memory/a.md": "only_in_memory()",
-        },
-    )
+    files: dict[str, str | bytes] = {
+        "src/auth/login.py": "def login(user):\n    return SessionStore(user)\n",
+        ".gitignore": "generated/\n*.log\n!keep.log\n", "generated/old.py": "def generated_only(): ...\n",
+        "keep.log": "kept_symbol", "drop.log": "dropped_symbol", "web/.gitignore": "cache.ts\n",
+        "web/cache.ts": "ignored_too", "logo.png": b"\0binary_symbol", "memory/a.md": "only_in_memory()",
+    }  # fmt: skip
+    return write_tree(tmp_path, files)
 
 
 @pytest.mark.parametrize(
@@ -107,17 +95,17 @@ def test_freshness(project: Path, text: str, freshness: Freshness) -> None:
     assert _drift(project, text).freshness is freshness
 
 
-def test_a_moved_file_is_flagged_with_its_new_place(project: Path) -> None:
-    assert _drift(project, "`old/place.py` is the place").missing == ("old/place.py (now lib/new/place.py)",)
-
-
-def test_without_frontmatter_a_memory_is_evergreen(project: Path) -> None:
-    assert _drift(project, "`src/gone.py`", frontmatter=False).freshness is Freshness.EVERGREEN
-
-
-def test_quoted_paths_in_the_description_count(project: Path) -> None:
-    drift = _drift(project, "It is slow.", description='about "gone_module.py"')
-    assert drift.missing == ("gone_module.py",)
+@pytest.mark.parametrize(
+    ("text", "more", "missing"),
+    [
+        ("`old/place.py` is the place", {}, ("old/place.py (now lib/new/place.py)",)),
+        ("`src/gone.py`", {"frontmatter": False}, ()),
+        ("It is slow.", {"description": 'about "gone_module.py"'}, ("gone_module.py",)),
+    ],
+    ids=["moved", "without frontmatter", "quoted in the description"],
+)
+def test_what_is_missing(project: Path, text: str, more: dict[str, object], missing: tuple[str, ...]) -> None:
+    assert _drift(project, text, **more).missing == missing
 
 
 @pytest.mark.parametrize(
@@ -128,16 +116,10 @@ def test_what_is_no_code_proves_nothing(project: Path, symbol: str) -> None:
     assert index.symbols == {"login"}
 
 
-def test_a_negated_pattern_brings_a_file_back(project: Path) -> None:
-    assert "kept_symbol" in build_index(project, ["kept_symbol"]).symbols
-
-
-def test_many_symbols_are_found_as_few_are(project: Path) -> None:
-    few = ["login", "logi", "SessionStore"]
-    many = [*few, *(f"absent_{number}" for number in range(40))]
-    assert (
-        build_index(project, few).symbols == build_index(project, many).symbols == {"login", "SessionStore"}
-    )
+def test_many_symbols_are_found_as_few_are_and_a_negated_pattern_brings_a_file_back(project: Path) -> None:
+    few = ["login", "logi", "SessionStore", "kept_symbol"]
+    for wanted in (few, [*few, *(f"absent_{number}" for number in range(40))]):
+        assert build_index(project, wanted).symbols == {"login", "SessionStore", "kept_symbol"}
 
 
 def test_what_git_leaves_out_is_not_gone(project: Path) -> None:
