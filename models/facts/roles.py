@@ -30,19 +30,17 @@ _BINDING = frozenset(listed("not no never first second then before after without
 _READ = 80
 """Characters that are read before a word, and of an opening."""
 
-Exchanged = tuple[Sequence[Word], Sequence[Word]]
+Spelled = list[tuple[str, Word]]
+"""Words with what they are compared by."""
+Exchanged = tuple[list[Word], list[Word]]
 
 
-def _folded(word: Word) -> str:
-    return word.folded
+def _all_words(facts: Facts) -> Spelled:
+    return [(word.folded, word) for word in facts.words]
 
 
-def _stem_of(word: Word) -> str:
-    return stem(word.folded)
-
-
-def _content_of(facts: Facts) -> Sequence[Word]:
-    return [word for word in facts.words if word.folded not in FRAME_WORDS]
+def _content(facts: Facts) -> Spelled:
+    return [(stem(word.folded), word) for word in facts.words if word.folded not in FRAME_WORDS]
 
 
 def exchange(left: Facts, right: Facts) -> Change | None:
@@ -59,7 +57,7 @@ def exchange(left: Facts, right: Facts) -> Change | None:
     """
     if left.bag != right.bag:
         return None
-    exchanged = _exchanged(left.words, right.words, _folded)
+    exchanged = _exchanged(_all_words(left), _all_words(right))
     if exchanged is None:
         return None
     middle = [word.folded for word in _middle(left, exchanged)]
@@ -67,7 +65,11 @@ def exchange(left: Facts, right: Facts) -> Change | None:
         return None
     if not _MUTUAL.isdisjoint(middle) and (_MUTUAL | _LINKS).issuperset(middle):
         return None
-    return _shown(left, right, exchanged) if _tells(left, right, lambda facts: facts.words, _folded) else None
+    if not _tells(left, right, _all_words):
+        return None
+    start, end = exchanged[0][0], exchanged[1][-1]
+    there = right.words[left.words.index(start) : left.words.index(end) + 1]
+    return surface(left, (start, end)), surface(right, there)
 
 
 def turned_round(left: Facts, right: Facts) -> bool:
@@ -79,7 +81,7 @@ def turned_round(left: Facts, right: Facts) -> bool:
     """
     if left.bag != right.bag or exchange(left, right) is None:
         return False
-    exchanged = _exchanged(left.words, right.words, _folded)
+    exchanged = _exchanged(_all_words(left), _all_words(right))
     middle = {word.folded for word in _middle(left, exchanged)} if exchanged else set()
     return bool(middle & _ORDERING) or ("to" in middle and "prefer" in left.content)
 
@@ -97,16 +99,18 @@ def rearranged(left: Facts, right: Facts) -> Change | None:
         return None
     if [word.folded for word in left.words] == [word.folded for word in right.words]:
         return None
-    bound = _bound_alike(left, right) if left.bag == right.bag else None
-    if bound is True or _bound_alike(left, right) is True:
+    bound = _bound_alike(left, right)
+    if bound is True:
         return None
+    doubted = bound is False and left.bag == right.bag
     doubts = (_content_exchanged, _names_turned, _turned)
-    return (left.text, right.text) if bound is False or any(doubt(left, right) for doubt in doubts) else None
+    return (left.text, right.text) if doubted or any(doubt(left, right) for doubt in doubts) else None
 
 
-def _exchanged(mine: Sequence[Word], theirs: Sequence[Word], key: Callable[[Word], str]) -> Exchanged | None:
+def _exchanged(mine: Spelled, theirs: Spelled) -> Exchanged | None:
     """The two parts of one text that changed places in the other around a middle, or None."""
-    first, second = [key(word) for word in mine], [key(word) for word in theirs]
+    first, second = [key for key, _ in mine], [key for key, _ in theirs]
+    words = [word for _, word in mine]
     if first == second or sorted(first) != sorted(second):
         return None
     head = next(i for i, (x, y) in enumerate(zip(first, second, strict=True)) if x != y)
@@ -120,7 +124,7 @@ def _exchanged(mine: Sequence[Word], theirs: Sequence[Word], key: Callable[[Word
             kept = other[:j] == core[-j:] and other[j:-i] == core[i:-j] and other[-i:] == core[:i]
             if kept:
                 end = head + len(core)
-                return mine[head : head + i], mine[end - j : end]
+                return words[head : head + i], words[end - j : end]
     return None
 
 
@@ -129,21 +133,12 @@ def _middle(facts: Facts, exchanged: Exchanged) -> list[Word]:
     return [word for word in facts.words if start <= word.start < end]
 
 
-def _shown(left: Facts, right: Facts, exchanged: Exchanged) -> Change:
-    start, end = exchanged[0][0], exchanged[1][-1]
-    first = left.words.index(start)
-    last = left.words.index(end)
-    return surface(left, (start, end)), surface(right, right.words[first : last + 1])
-
-
-def _tells(
-    left: Facts, right: Facts, of: Callable[[Facts], Sequence[Word]], key: Callable[[Word], str]
-) -> bool:
+def _tells(left: Facts, right: Facts, spelled: Callable[[Facts], Spelled]) -> bool:
     """Whether two parts changed places, and these are neither items of a list nor clauses."""
     if _bound_alike(left, right) is True:
         return False
     for facts, other in ((left, right), (right, left)):
-        exchanged = _exchanged(of(facts), of(other), key)
+        exchanged = _exchanged(spelled(facts), spelled(other))
         if exchanged is None or any(_whole_item(facts, part) for part in exchanged):
             return False
     return True
@@ -186,7 +181,7 @@ def _content_exchanged(left: Facts, right: Facts) -> bool:
     """Whether two words of content changed places, and the sentence was not turned into a passive."""
     if left.bag != right.bag or _passive(left) != _passive(right):
         return False
-    return _tells(left, right, _content_of, _stem_of)
+    return _tells(left, right, _content)
 
 
 def _names_turned(left: Facts, right: Facts) -> bool:
