@@ -48,13 +48,11 @@ class Day(Detail):
         return (self.year, self.month, self.day, self.part or None)
 
     def _same(self, other: Day, /) -> bool:
-        """Whether both state a part in common, and no part that both state differs."""
         mine, theirs = self.parts, other.parts
         shares = mine == theirs or any(None not in pair for pair in zip(mine, theirs, strict=True))
         return shares and not self._excludes(other)
 
     def _holds(self, other: Day, /) -> bool:
-        """Whether this one agrees and states every part the other states."""
         said = zip(self.parts, other.parts, strict=True)
         return self._same(other) and all(mine is not None for mine, theirs in said if theirs is not None)
 
@@ -253,7 +251,6 @@ class Clock(Detail):
         return self.minute == other.minute
 
     def _holds(self, other: Clock, /) -> bool:
-        """Whether this is the same time, said at least as exactly."""
         return self._same(other) and (other.either or not self.either)
 
 
@@ -329,7 +326,6 @@ class Frequency(Detail):
     seconds: tuple[float, ...] = ()  # the possible distances between two times it happens
 
     def _same(self, other: Frequency, /) -> bool:
-        """Whether one meaning of each is the same distance."""
         return any(near(mine, theirs, _NEAR) for mine in self.seconds for theirs in other.seconds)
 
 

@@ -104,7 +104,6 @@ Change = tuple[str, str]
 
 
 def _only_one(mine: str | None, theirs: str | None) -> Change | None:
-    """What only one of two texts has."""
     return (mine or "-", theirs or "-") if bool(mine) != bool(theirs) else None
 
 

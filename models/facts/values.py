@@ -110,12 +110,10 @@ class Negation(Detail):
         return self.heavy or frozenset(self.reach)
 
     def _same(self, other: Negation, /) -> bool:
-        """Whether both deny a common thing."""
         shared = self.objects & other.objects or self.objects & other.subject or self.subject & other.objects
         return bool(shared) or (not self.reach and not other.reach)
 
     def _holds(self, other: Negation, /) -> bool:
-        """Whether this denies the same things as hard."""
         held = self.hard or not other.hard
         return held and other.objects <= self.objects and {*other.reach} <= {*self.reach, *self.subject}
 

@@ -15,6 +15,8 @@ from mem0_dream.models.encoder import (
     BATCH_SIZE,
     LONGEST,
     SentenceEncoder,
+    TokenCache,
+    TokenVectors,
     encodable,
     equal_length_batches,
     packaged_model_path,
@@ -153,3 +155,54 @@ def test_the_library_gives_the_same_vectors_and_name(encoder, tmp_path):
 
 def _link(source: str, target: str) -> None:
     Path(target).symlink_to(source)
+
+
+TOLD = ("Likes green tea.", "Owns a red dog.", "Moved to Porto in May.", "")
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> TokenCache:
+    empty = TokenCache()
+    monkeypatch.setattr(module, "KEPT", empty)
+    return empty
+
+
+@pytest.mark.model
+def test_each_token_has_a_unit_vector_whatever_company_it_is_in(kept: TokenCache) -> None:
+    reader = TokenVectors()
+    ids = dict(zip(TOLD, reader.ids(TOLD), strict=True))
+    together = reader.of(ids)
+    assert [len(ids[text]) for text in TOLD] == [4, 5, 6, 0]
+    assert set(together) == set(TOLD[:3])
+    assert together[TOLD[0]].shape == (4, 384)
+    assert np.linalg.norm(together[TOLD[0]], axis=1) == pytest.approx(np.ones(4), abs=5e-3)
+    assert reader.of({TOLD[0]: ids[TOLD[0]]})[TOLD[0]] == pytest.approx(together[TOLD[0]], abs=5e-3)
+
+
+@pytest.mark.model
+def test_what_the_encoder_made_is_not_made_again(kept: TokenCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = TokenVectors()
+    ids = dict(zip(TOLD, reader.ids(TOLD), strict=True))
+    alone = reader.of(ids)
+    SentenceEncoder(keep_tokens=True).encode(TOLD)
+    monkeypatch.setattr(module, "_read", None)
+    cached = reader.of(ids)
+    for text in TOLD[:3]:
+        assert cached[text] == pytest.approx(alone[text], abs=5e-3)
+
+
+@pytest.mark.model
+def test_a_byte_a_number_moves_a_cosine_by_next_to_nothing() -> None:
+    rows = np.random.default_rng(1).standard_normal((64, module.DIMENSION)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    data = module.packed(rows)
+    assert len(data) == 64 * 388
+    assert module.unpacked(data) @ rows.T == pytest.approx(rows @ rows.T, abs=2e-3)
+
+
+@pytest.mark.model
+def test_the_oldest_are_forgotten_first(kept: TokenCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT_BYTES", 2)
+    for number in (1, 2, 3):
+        kept.add((number,), b"1")
+    assert [(number,) in kept for number in (1, 2, 3)] == [False, True, True]
