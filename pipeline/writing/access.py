@@ -34,16 +34,12 @@ _UPSERT = (
 )
 
 
-class AccessLog:
-    """The last access of each memory of each store, in the journal's database.
-
-    Every method raises a JournalError if that cannot be used: without it everything would look unread.
-    """
+class AccessLog(Database):
+    """The last access of each memory of each store; without it everything would look unread."""
 
     def __init__(self, state_dir: str | Path | None = None) -> None:
-        self._directory = state_directory(state_dir)
+        super().__init__(state_directory(state_dir), _SCHEMA, wait_s=_WAIT_SECONDS, by_application=True)
         self._lock = threading.Lock()
-        self._opened: Database | None = None
 
     def record(self, fingerprint: str, ids: Iterable[str], when: datetime, *, tracked: bool = False) -> None:
         """Note that these memories are in use; an older moment never replaces a newer one.
@@ -51,39 +47,24 @@ class AccessLog:
         `tracked` if the agent's own client read them, so that its reads are on record.
         """
         moment = when.astimezone(UTC).isoformat(timespec="microseconds")
-        rows = [(fingerprint, memory_id, moment) for memory_id in ids]
-        if not rows:
+        read = [(fingerprint, memory_id) for memory_id in ids]
+        if not read:
             return
-        with self._lock, (database := self._database()).transaction():
-            database.tell_each(_UPSERT, rows)
-            if tracked:
-                read = [row[:2] for row in rows]
-                database.tell_each("INSERT OR IGNORE INTO tracked VALUES (?, ?)", read)
+        with self._lock, self.transaction():
+            self.tell_each(_UPSERT, [(*row, moment) for row in read])
+            self.tell_each("INSERT OR IGNORE INTO tracked VALUES (?, ?)", read if tracked else ())
 
     def last(self, fingerprint: str) -> dict[str, datetime]:
         """The last known access of each memory of a store."""
-        rows = self._asked("SELECT id, at FROM access WHERE store = ?", fingerprint)
+        with self._lock:
+            rows = self.ask("SELECT id, at FROM access WHERE store = ?", (fingerprint,))
         return {memory_id: datetime.fromisoformat(at) for memory_id, at in rows}
 
     def tracked(self, fingerprint: str) -> frozenset[str]:
         """The memories that the agent's own client is known to have read."""
-        return frozenset(row[0] for row in self._asked("SELECT id FROM tracked WHERE store = ?", fingerprint))
-
-    def close(self) -> None:
-        """Close the database."""
         with self._lock:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
-
-    def _asked(self, statement: str, fingerprint: str) -> list[Any]:
-        with self._lock:
-            return self._database().ask(statement, (fingerprint,))
-
-    def _database(self) -> Database:
-        if self._opened is None:
-            self._opened = Database(self._directory, _SCHEMA, wait_s=_WAIT_SECONDS, by_application=True)
-        return self._opened
+            rows = self.ask("SELECT id FROM tracked WHERE store = ?", (fingerprint,))
+        return frozenset(row[0] for row in rows)
 
 
 class TrackedMemory:

@@ -20,15 +20,11 @@ from pathlib import Path
 from ...errors import ConfigError, StoreLockedError
 from ..stores.files.database import make_private
 
-BEAT_S = 30.0
-"""Seconds between two signs of life of an owner."""
-
-SILENT_S = 3600.0
-"""An owner on another machine, where no process can be looked up, counts as gone after so long a silence; the
-lock is free then, too."""
-
-_SAME_START_S = 1.0
-"""Process start times are told in clock ticks; two readings of one differ by less."""
+BEAT_S = 30.0  # between two signs of life of an owner
+SILENT_S = (
+    3600.0  # an owner on another machine, where no process can be looked up, is gone after such a silence
+)
+_SAME_START_S = 1.0  # start times are told in clock ticks; two readings of one differ by less
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,7 @@ class Writer:
     """
 
     def __init__(self, store: Store, journal: Journal, *, access: AccessLog | None = None) -> None:
-        self._store = store
-        self._journal = journal
-        self._access = access
+        self._store, self._journal, self._access = store, journal, access
 
     def apply(
         self,
@@ -209,15 +207,14 @@ class Writer:
         return run_result(run.id, plan, outcomes, changes)
 
     def _conclude(self, run: Run, action: Action) -> None:
-        if not acts(action):
-            self._journal.conclude(run.id, action.id, Outcome.SKIPPED, "left open")
-            return
-        try:
-            self._execute(run, action)
-        except (_MovedError, RefusedChangeError) as moved:
-            self._journal.conclude(run.id, action.id, Outcome.SKIPPED, str(moved))
-        else:
-            self._journal.conclude(run.id, action.id, Outcome.APPLIED)
+        outcome, reason = Outcome.SKIPPED, "left open"
+        if acts(action):
+            try:
+                self._execute(run, action)
+                outcome, reason = Outcome.APPLIED, ""
+            except (_MovedError, RefusedChangeError) as moved:
+                reason = str(moved)
+        self._journal.conclude(run.id, action.id, outcome, reason)
 
     def _execute(self, run: Run, action: Action) -> None:
         made = [change for change in self._journal.changes(run.id) if change.action == action.id]
@@ -405,11 +402,14 @@ def _earlier(made: Iterable[Recorded], operation: Operation) -> Recorded | None:
 
 
 def _delete(run: Run, action: Action, member: Member, into: str | None) -> Delete:
+    at = run.started_at
     if isinstance(action, Merge):
-        said = action.observations
-        return Delete(member.id, into=into, text=action.text, at=run.started_at, observations=said)
-    reason = f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind)
-    return Delete(member.id, reason, at=run.started_at)
+        return Delete(member.id, into=into, text=action.text, at=at, observations=action.observations)
+    return Delete(
+        member.id,
+        f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind),
+        at=at,
+    )
 
 
 def _superseded(run: Run, action: Action, into: str | None) -> dict[str, str]:
@@ -421,30 +421,24 @@ def _superseded(run: Run, action: Action, into: str | None) -> dict[str, str]:
 
 
 def _written(plan: Plan, action_id: str) -> set[str]:
-    return {
-        action.text
-        for action in plan.actions
-        if action.id == action_id and isinstance(action, Merge | TextChange)
-    }
+    named = (action for action in plan.actions if action.id == action_id)
+    return {action.text for action in named if isinstance(action, Merge | TextChange)}
 
 
 def run_result(
     run: str, plan: Plan, outcomes: Mapping[str, tuple[Outcome, str]], changes: Iterable[Recorded]
 ) -> RunResult:
     """Count what a run did, from what the journal holds of it."""
-    done = {name for name, (outcome, _) in outcomes.items() if outcome is Outcome.APPLIED}
-    moved = tuple(
-        (name, reason) for name, (outcome, reason) in sorted(outcomes.items()) if outcome is Outcome.SKIPPED
-    )
-    made = [change for change in changes if change.state is ChangeState.DONE]
-    skipped = sum(action.id not in done for action in plan.actions)
+    skipped = {name: why for name, (outcome, why) in sorted(outcomes.items()) if outcome is Outcome.SKIPPED}
+    done = outcomes.keys() - skipped.keys()
+    made = [change.operation for change in changes if change.state is ChangeState.DONE]
     return RunResult(
         run=run,
         merged=sum(action.id in done for action in plan.merges),
         pruned=sum(action.id in done for action in plan.prunes),
         resolved=sum(action.id in done for action in plan.conflicts),
-        skipped=skipped,
-        removed=sum(change.operation is Operation.REMOVE for change in made),
-        added=sum(change.operation is Operation.ADD for change in made),
-        moved=tuple(item for item in moved if item[1] != "left open"),
+        skipped=sum(action.id not in done for action in plan.actions),
+        removed=made.count(Operation.REMOVE),
+        added=made.count(Operation.ADD),
+        moved=tuple((name, why) for name, why in skipped.items() if why != "left open"),
     )

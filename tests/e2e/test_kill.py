@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from e2e_world import NOW, Builder, Raw, World
@@ -29,24 +29,6 @@ Where = Mapping[str, Any]
 """Where a process dies; nowhere, if nothing is said."""
 
 
-class Victim(Protocol):
-    """A store of its own, and processes that work on it."""
-
-    def call(self, *words: str) -> Call: ...
-
-    def dies(self, where: Where) -> Call:
-        """A run that dies."""
-
-    def undo_dies(self, where: Where) -> Sequence[Call]:
-        """A whole run, and an undo of it that dies."""
-
-    def now(self) -> Any:
-        """All that is stored."""
-
-    def ended(self, before: Any) -> Any:
-        """The same, without what follows from the name and the moment of a run."""
-
-
 @dataclass(frozen=True)
 class InMem0:
     world: World
@@ -56,6 +38,7 @@ class InMem0:
         return self.world.call(*words)
 
     def dies(self, where: Where) -> Call:
+        """A run that dies."""
         options = {"config": str(self.world.config), "now": NOW.isoformat(), "retire": self.retire}
         options |= {"step": 0, "after": False, **where}
         return replace(self.call(), function="killing:on_mem0", options=options)
@@ -67,6 +50,7 @@ class InMem0:
         return self.world.raw()
 
     def ended(self, before: Raw) -> Raw:
+        """All that is stored, without what follows from the name and the moment of a run."""
         rows = {}
         for row_id, (payload, vector) in self.world.raw().items():
             kept = {key: value for key, value in payload.items() if key != "superseded_at"}
@@ -108,6 +92,9 @@ class OnGraph:
 
     def ended(self, _before: Any) -> Any:
         return self.now()
+
+
+Victim = InMem0 | OnGraph
 
 
 def each_write(*steps: int) -> list[Where]:

@@ -27,13 +27,8 @@ def test_a_second_run_waits_its_turn_and_a_dead_one_leaves_no_lock(
 ) -> None:
     world = messy_stores("faiss", tmp_path)
     before = world.raw()
-    first = subprocess.Popen(
-        world.command(*ALICE, *KEYWORDS),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=world.environment(),
-    )
+    words, pipe = world.command(*ALICE, *KEYWORDS), subprocess.PIPE
+    first = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=world.environment())
     assert first.stdout is not None
     assert first.stdin is not None
     while "  A: " not in first.stdout.readline():
@@ -66,14 +61,9 @@ def test_a_store_held_by_the_agent_is_one_sentence(messy_qdrant: World) -> None:
 
 def test_a_narrow_encoding_is_no_reason_to_fail(messy_qdrant: World) -> None:
     world = messy_qdrant
-    shown = subprocess.run(
-        world.command(*ALICE, *KEYWORDS),
-        capture_output=True,
-        check=False,
-        input=b"a\n\n",
-        env=world.environment() | {"PYTHONIOENCODING": "latin-1"},
-        timeout=200,
-    )
+    words, where = world.command(*ALICE, *KEYWORDS), world.environment() | {"PYTHONIOENCODING": "latin-1"}
+    typed = b"a\n\n"
+    shown = subprocess.run(words, capture_output=True, check=False, input=typed, env=where, timeout=200)
     assert shown.returncode == 0, shown.stderr
     assert shown.stderr.startswith(b"Undo with: ")
     assert shown.stderr.count(b"\n") == 1  # and no noise of an interpreter that ends

@@ -56,7 +56,7 @@ class Row:
         return remember(memory, self.text, user_id=self.user, metadata=metadata, **options)
 
 
-EXPIRED = {"expiration_date": "2020-01-31"}
+EXPIRED, PINNED = {"expiration_date": "2020-01-31"}, {"metadata": {"pinned": True}}
 ROWS = (
     Row("pickle_oldest", PICKLE, 40, "pets"),
     Row("pickle_lower", "has a  whippet named Pickle", 30, "pets"),
@@ -72,13 +72,7 @@ ROWS = (
     Row("bug", "Fixed bug", 10),
     Row("something", "Something about work", 5),
     Row("pinned", "[PINNED] Production database is read-only for agents.", 900, "rule"),
-    Row(
-        "aunt",
-        "Emergency contact is aunt Olga in Poznan.",
-        700,
-        "family",
-        options={"metadata": {"pinned": True}},
-    ),
+    Row("aunt", "Emergency contact is aunt Olga in Poznan.", 700, "family", options=PINNED),
     Row("blood", "Blood type O-", 20),
     Row("name", "Name: Priya Raman", 20),
     Row("nuts", "Allergic to nuts", 20),

@@ -8,7 +8,8 @@ so for each of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -28,6 +29,7 @@ from mem0_dream.pipeline.stores.base import ScopeFilter, Store, Update
 from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.platform import open_platform
 from mem0_dream.pipeline.stores.remote.server import open_server
+from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
 from mem0_stores import remember
@@ -271,10 +273,15 @@ def _remote_world(folder: Path, kind: str, url: str, ids: list[str], close: Call
         store = opened()
         memories = store.read(ScopeFilter()).memories
         store.close()
-        return sorted((repr(replace(memory, id="")), repr(memory.metadata)) for memory in memories)
+        return promised(memories)
 
     words = ("--store", kind, "--host" if kind == "platform" else "--url", url, "--config", str(file))
     return World(kind, folder, words, opened, content, (ids[0], ids[1]), ids[6], close)
+
+
+def promised(memories: Iterable[Memory]) -> Counter[tuple[str, str]]:
+    """All that an undo gives back where ids are the service's own."""
+    return Counter((repr(replace(each, id="")), repr(sorted(each.metadata.items()))) for each in memories)
 
 
 def jsonl_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:

@@ -9,7 +9,7 @@ import copy
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -164,23 +164,21 @@ SERVERS = {"pgvector": "postgres", "chroma-server": "chroma_server"}
 @pytest.fixture(params=PROVIDERS)
 def place(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
     server = SERVERS.get(request.param)
-    built = build_place(request.param, tmp_path, request.getfixturevalue(server) if server else "")
-    yield built
-    built.close()
+    address = request.getfixturevalue(server) if server else ""
+    with closing(build_place(request.param, tmp_path, address)) as built:
+        yield built
 
 
 @pytest.fixture
 def qdrant(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
-    built = build_place("qdrant", tmp_path)
-    yield built
-    built.close()
+    with closing(build_place("qdrant", tmp_path)) as built:
+        yield built
 
 
 @pytest.fixture
 def faiss(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
-    built = build_place("faiss", tmp_path)
-    yield built
-    built.close()
+    with closing(build_place("faiss", tmp_path)) as built:
+        yield built
 
 
 def build_place(provider: str, folder: Path, address: str = "") -> Place:

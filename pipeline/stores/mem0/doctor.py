@@ -73,12 +73,8 @@ class EntityLinks(Store):
         named = {row.id: linked_ids(row.payload) for row in naming}
         linked = {memory_id for ids in named.values() for memory_id in ids}
         dead = {name: tuple(i for i in ids if i not in rows) for name, ids in sorted(named.items())}
-        merged = [
-            row
-            for row in rows.values()
-            if row.payload.get("merged_from") and row.id not in linked and is_memory(row.payload)
-        ]
-        readable = _reads_entities()
+        unlinked = [row for row in rows.values() if row.id not in linked and is_memory(row.payload)]
+        merged, readable = [row for row in unlinked if row.payload.get("merged_from")], _reads_entities()
         return Condition(
             memories=len(rows),
             entities=len(named),
@@ -115,11 +111,11 @@ class EntityLinks(Store):
         rows = entities.get(name for name in ids if not name.startswith(_BARE))
         found: dict[str, Snapshot] = {}
         for name in ids:
-            row = rows.get(name)
-            if name.startswith(_BARE):
-                wrong = "" if entities.linking([name.removeprefix(_BARE)]) else _UNLINKED
-            else:
+            row, wrong = rows.get(name), ""
+            if not name.startswith(_BARE):
                 wrong = "\n".join(self._split(row)[1])
+            elif not entities.linking([name.removeprefix(_BARE)]):
+                wrong = _UNLINKED
             found[name] = Snapshot(name, {"wrong": wrong}, links=(as_link(row),) if row else ())
         return found
 

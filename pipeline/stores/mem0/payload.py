@@ -16,19 +16,9 @@ USERS_OWN = ("role", "user")
 # The ids by which mem0 itself filters searches and lists entities.
 SESSION_KEYS = ("user_id", "agent_id", "run_id")
 # Keys that belong to mem0 or to this package; everything else in a payload is the user's metadata.
-CORE_KEYS = frozenset(
-    {
-        *SCOPE_KEYS,
-        "id",
-        "data",
-        "hash",
-        "created_at",
-        "updated_at",
-        "text_lemmatized",
-        "expiration_date",
-        "attributed_to",
-    }
-)
+CORE_KEYS = frozenset(SCOPE_KEYS) | {
+    "id", "data", "hash", "created_at", "updated_at", "text_lemmatized", "expiration_date", "attributed_to",
+}  # fmt: skip
 _PIN_KEYS = ("pinned", "immutable", "critical")
 _CATEGORY_KEYS = ("category", "type", "categories")
 _FALSE = frozenset({"", "0", "false", "no", "off", "none", "null"})

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from .doctor import EntityLinks
 
 _log = logging.getLogger(__name__)
-
 # A retired memory keeps its hash behind this, so that mem0's add() may learn the same fact again.
 RETIRED_PREFIX = "mem0-dream-retired:"
 # How many results a search may return before a memory counts as not found: first as many as an

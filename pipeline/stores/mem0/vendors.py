@@ -118,15 +118,14 @@ class QdrantBackend(Backend):
 
     def _scroll(self, condition: Any, *, vectors: bool) -> Iterator[Snapshot]:
         offset, more = None, True
+        asked = {
+            "scroll_filter": condition,
+            "limit": self.page,
+            "with_payload": True,
+            "with_vectors": vectors,
+        }
         while more:
-            points, offset = self._client.scroll(
-                self._collection,
-                scroll_filter=condition,
-                limit=self.page,
-                offset=offset,
-                with_payload=True,
-                with_vectors=vectors,
-            )
+            points, offset = self._client.scroll(self._collection, offset=offset, **asked)
             yield from map(_of_point, points)
             more = offset is not None
 
@@ -155,10 +154,8 @@ def _with_stored_vector(row: Snapshot, local: Any) -> Snapshot:
 def _conditions(filters: Filters) -> Any:
     from qdrant_client import models
 
-    must = [
-        models.FieldCondition(key=key, match=models.MatchValue(value=value))
-        for key, value in sorted(filters.items())
-    ]
+    equal = ((key, models.MatchValue(value=value)) for key, value in sorted(filters.items()))
+    must = [models.FieldCondition(key=key, match=match) for key, match in equal]
     return models.Filter(must=must) if must else None
 
 
@@ -169,11 +166,8 @@ def _point_id(row_id: str) -> str | int:
 def _of_point(point: Any) -> Snapshot:
     dense, sparse = point.vector, {}
     if isinstance(dense, dict):
-        sparse = {
-            name: {"indices": list(value.indices), "values": list(value.values)}
-            for name, value in dense.items()
-            if hasattr(value, "indices")
-        }
+        named = {name: value for name, value in dense.items() if hasattr(value, "indices")}
+        sparse = {n: {"indices": list(v.indices), "values": list(v.values)} for n, v in named.items()}
         dense = dense.get("")
     return with_sparse(Snapshot(str(point.id), point.payload or {}, floats(dense)), sparse)
 
@@ -198,25 +192,15 @@ class ChromaBackend(Backend):
 
     @staticmethod
     def _collections(config: Any) -> list[str]:
-        import chromadb
-        from chromadb.config import Settings
+        from mem0.vector_stores.chroma import ChromaDB
 
-        settings = Settings(anonymized_telemetry=False)
-        path, key, tenant = (value_of(config, name) for name in ("path", "api_key", "tenant"))
-        cloud = tenant and key
-        if value_of(config, "host") and value_of(config, "port"):
-            settings.chroma_server_host = value_of(config, "host")
-            settings.chroma_server_http_port = value_of(config, "port")
-            settings.chroma_api_impl = "chromadb.api.fastapi.FastAPI"
-        elif not cloud and not (Path(absolute(path)) / "chroma.sqlite3").is_file():
+        names = ("path", "host", "port", "api_key", "tenant")
+        given = {name: value_of(config, name) for name in names}
+        served = (given["host"] and given["port"]) or (given["api_key"] and given["tenant"])
+        if not served and not (Path(absolute(given["path"])) / "chroma.sqlite3").is_file():
             return []
-        # Chroma shares one system per path and insists on equal settings, so these are mem0's.
-        settings.persist_directory, settings.is_persistent = path, True
-        client = (
-            chromadb.CloudClient(api_key=key, tenant=tenant, database="mem0")
-            if cloud
-            else chromadb.Client(settings)
-        )
+        # Chroma shares one system per path and insists on equal settings, so mem0 itself makes the client.
+        client = type("Looking", (ChromaDB,), {"create_col": lambda *_: None})("", **given).client
         try:
             return [collection.name for collection in client.list_collections()]
         finally:
@@ -304,11 +288,9 @@ class PgvectorBackend(Backend):
             parts["sslmode"] = value_of(config, "sslmode")
         parts.setdefault("connect_timeout", _CONNECT_SECONDS)
         given = {key: value for key, value in parts.items() if value is not None}
+        asked = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
         with psycopg.connect(**given) as connection:
-            rows = connection.execute(
-                "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
-            )
-            return [str(row[0]) for row in rows.fetchall()]
+            return [str(row[0]) for row in connection.execute(asked).fetchall()]
 
     def _count(self, filters: Filters) -> int:
         condition, values = _clauses(filters)
@@ -412,22 +394,12 @@ class MilvusBackend(Backend):
             return [str(name) for name in client.list_collections()]
 
     def _count(self, filters: Filters) -> int:
-        answer = self._client.query(
-            self._collection,
-            filter=_expression(filters),
-            output_fields=["count(*)"],
-            consistency_level=_STRONG,
-        )
-        return int(answer[0]["count(*)"])
+        asked = {"filter": _expression(filters), "output_fields": ["count(*)"], "consistency_level": _STRONG}
+        return int(self._client.query(self._collection, **asked)[0]["count(*)"])
 
     def _rows(self, filters: Filters) -> Iterator[Snapshot]:
-        pages = self._client.query_iterator(
-            self._collection,
-            filter=_expression(filters),
-            output_fields=["id", "metadata"],
-            batch_size=self.page,
-            consistency_level=_STRONG,
-        )
+        asked = {"filter": _expression(filters), "output_fields": ["id", "metadata"], "batch_size": self.page}
+        pages = self._client.query_iterator(self._collection, **asked, consistency_level=_STRONG)
         while page := pages.next():
             yield from (Snapshot(str(item["id"]), dict(item["metadata"] or {})) for item in page)
         pages.close()

@@ -51,11 +51,7 @@ class Caller:
         self._next = 0.0
 
     def ask(
-        self,
-        what: str,
-        request: Callable[[], Answer],
-        *,
-        instead: Callable[[], Answer | None] = lambda: None,
+        self, what: str, request: Callable[[], Answer], *, instead: Callable[[], Answer | None] = lambda: None
     ) -> Answer:
         """Make a request until it is answered.
 
@@ -75,8 +71,7 @@ class Caller:
         def _attempt() -> Answer:
             nonlocal tries
             tries += 1
-            answer = instead() if tries > 1 else None
-            if answer is not None:
+            if tries > 1 and (answer := instead()) is not None:
                 return answer
             now = self._clock()
             if now < self._next:

@@ -20,7 +20,7 @@ from ..base import Add
 from ..files import digest, fingerprint
 from ..mem0.payload import moment
 from .calling import Caller, Patience
-from .store import Listing, RemoteStore, Row, row_metadata
+from .store import NEW_IDS, Listing, RemoteStore, Row, row_metadata
 
 KEY_VARIABLE = "MEM0_API_KEY"
 PAGE_SIZE = 200
@@ -30,17 +30,6 @@ _ANYTHING: Mapping[str, Any] = {"OR": [{key: "*"} for key in ("user_id", "agent_
 _LISTINGS = 4
 _RUNNING = frozenset({"PENDING", "RUNNING"})
 _EVENT_LOOKS = 40
-FIDELITY: tuple[str, ...] = (
-    (
-        "the hosted platform gives no deleted id out again: an undo brings a deleted memory back, with "
-        "its text, scope, metadata and expiry, under a new id; with --retire nothing is deleted and ids stay"
-    ),
-    (
-        "dates of changed memories are the platform's own: a memory brought back was created on its old day, "
-        "to the second, and its earlier dates are kept in its metadata (mem0_dream_dates)"
-    ),
-    "categories of a memory brought back are assigned by the platform anew, and its history begins anew",
-)
 _LINKED = (
     "memory {id} superseded older memories, which would count as current again if it were deleted; "
     "with --retire it can be hidden"
@@ -107,7 +96,14 @@ class PlatformStore(RemoteStore):
     """The hosted platform behind one key."""
 
     kind = "platform"
-    fidelity = FIDELITY
+    fidelity = (
+        NEW_IDS.format("the hosted platform"),
+        (
+            "dates of changed memories are the platform's own: a memory brought back was created on its old "
+            "day, to the second, and its earlier dates are kept in its metadata (mem0_dream_dates)"
+        ),
+        "categories of a memory brought back are assigned by the platform anew, and its history begins anew",
+    )
     scope_keys = ("user_id", "agent_id", "app_id", "run_id")
     record_path, search_path = "/v1/memories/{}/", "/v3/memories/search/"
     org: str | None = None  # what the key opens

@@ -17,7 +17,7 @@ from ..base import Add
 from ..files import fingerprint
 from ..mem0.backends import LISTING_FAULTS
 from .calling import Caller, Patience
-from .store import Listing, RemoteStore, Row, ids_of, row_metadata
+from .store import NEW_IDS, Listing, RemoteStore, Row, ids_of, row_metadata
 
 KEY_VARIABLE = "MEM0_SERVER_API_KEY"
 TOKEN_VARIABLE = "MEM0_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
@@ -27,17 +27,6 @@ COUNTED_AT_MOST = 10_000
 """Rows that the server looks at for its list of entities."""
 _ENTITIES = {"user": "user_id", "agent": "agent_id", "run": "run_id"}
 _UNREACHABLE = ("actor_id",)
-FIDELITY: tuple[str, ...] = (
-    (
-        "a mem0 server gives no deleted id out again: an undo brings a deleted memory back, with its text, "
-        "scope, metadata and expiry, under a new id; with --retire nothing is deleted and ids stay"
-    ),
-    (
-        "the server dates changes itself: earlier dates are kept in the metadata (mem0_dream_dates), and a "
-        "key that a merge added stays there, emptied, after an undo"
-    ),
-    "every change of a memory embeds its text again, on the server",
-)
 
 
 def open_server(url: str, *, patience: Patience | None = None) -> ServerStore:
@@ -67,7 +56,14 @@ class ServerStore(RemoteStore):
     """A mem0 server behind one address."""
 
     kind = "server"
-    fidelity = FIDELITY
+    fidelity = (
+        NEW_IDS.format("a mem0 server"),
+        (
+            "the server dates changes itself: earlier dates are kept in the metadata (mem0_dream_dates), and "
+            "a key that a merge added stays there, emptied, after an undo"
+        ),
+        "every change of a memory embeds its text again, on the server",
+    )
     scope_keys = ("user_id", "agent_id", "run_id")
     record_path, search_path = "/memories/{}", "/search"
 

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
+NEW_IDS = (
+    "{} gives no deleted id out again: an undo brings a deleted memory back, with its text, scope, metadata "
+    "and expiry, under a new id; with --retire nothing is deleted and ids stay"
+)
 DATES_KEY = "mem0_dream_dates"
 """Metadata key of the dates that a change of ours would have made the server forget."""
 RESTORED_KEY = "mem0_dream_restores"
@@ -46,8 +50,6 @@ MARK_KEY = "mem0_dream_mark"
 _NOTES = frozenset({DATES_KEY, RESTORED_KEY, MARK_KEY})
 _LEFT_ALONE = ("immutable", "replaced_by", "synthesized")
 _PAST = frozenset({"superseded", "merged", "archived", "deleted"})
-
-
 _SEARCH_BOUNDS = (20, 1000)
 _QUERY_CHARACTERS = 2_000
 """More of a text says nothing more to a search."""

@@ -115,14 +115,8 @@ def test_fields_are_named_and_lines_that_do_not_change_stay_to_the_letter(tmp_pa
 
 
 def test_what_hindsight_invalidated_is_retired(tmp_path: Path) -> None:
-    row = {
-        "id": "1",
-        "text": A,
-        "fact_type": "world",
-        "state": "invalidated",
-        "invalidated_at": DAY,
-        "edited_at": DAY,
-    }
+    row = {"id": "1", "text": A, "fact_type": "world", "state": "invalidated"}
+    row |= {"invalidated_at": DAY, "edited_at": DAY}
     (memory,) = JsonlStore(export(tmp_path, row), mapping="hindsight").read(EVERYTHING).memories
     assert memory.is_retired(NOW.date())
     assert memory.updated_at == datetime.fromisoformat(DAY)
@@ -229,17 +223,8 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
 def test_the_command_line_reads_an_export(tmp_path: Path) -> None:
     rows = [{"id": f"{n}", "text": text} for n, text in enumerate((A, B, C))]
     file, decisions = export(tmp_path, *rows), tmp_path / "d.jsonl"
-    words = [
-        "jsonl",
-        str(file),
-        "--decisions",
-        str(decisions),
-        "--all",
-        "--scorer",
-        "keywords",
-        "--max-delete",
-        "1",
-    ]
+    options = ("--decisions", str(decisions), "--all", "--scorer", "keywords", "--max-delete", "1")
+    words = ["jsonl", str(file), *options]
     done = CliRunner().invoke(main, [*words, "--auto"])
     assert done.exit_code == 0, done.output
     assert [json.loads(line)["action"] for line in decisions.read_text().splitlines()] == ["amend", "delete"]

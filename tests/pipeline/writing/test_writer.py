@@ -10,6 +10,7 @@ import pytest
 from builders import NOW, duplicates, memory, plan_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from killing import Killed, dying, raise_killed
 from mem0_dream.errors import BudgetExceededError, IncompleteListingError, JournalError, PlanFileError
 from mem0_dream.pipeline.planning.budget import check_budget
 from mem0_dream.pipeline.results import RunResult
@@ -18,15 +19,7 @@ from mem0_dream.pipeline.writing.journal import Journal, RunState
 from mem0_dream.pipeline.writing.writer import Writer
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
-from messy import (
-    DOG,
-    DOG_LONG,
-    messy_plan,
-    messy_scorer,
-    messy_store,
-    moody_scorer,
-    stores,
-)
+from messy import DOG, DOG_LONG, messy_plan, messy_scorer, messy_store, moody_scorer, stores
 
 
 @pytest.fixture
@@ -80,24 +73,12 @@ def test_retiring_hides_and_undo_brings_back(journal):
     assert whole(store) == before
 
 
-class Killed(BaseException):
-    """The process dies here."""
-
-
 def kill_at(store, step, *, after):
-    count = {"n": 0}
-
-    def hook(_change):
-        count["n"] += 1
-        if count["n"] == step:
-            raise Killed
-
-    setattr(store, "after_write" if after else "before_write", hook)
+    store.write = dying(store.write, step, after=after, death=raise_killed)
 
 
 def revive(store):
-    """The next process has no hooks."""
-    store.before_write = store.after_write = lambda _: None
+    del store.write
 
 
 @pytest.mark.parametrize("retire_on", [None, date(2026, 11, 20)])
@@ -165,27 +146,12 @@ def test_a_killed_run_blocks_the_next_one(journal):
 
 
 SINCE_THE_PLAN = {
-    "its text": (
-        lambda store: store.rows["d1"].update(text="Has two dogs."),
-        "m1",
-        "d1 changed since",
-        "d1 d2 d3",
-    ),
-    "its date": (
-        lambda store: store.rows["old"].update(updated_at=NOW.isoformat()),
-        "p1",
-        "old changed",
-        "old",
-    ),
-    "a pin": (lambda store: store.rows["old"].update(pinned=True), "p1", "old was pinned", "old"),
-    "the survivor is gone": (lambda store: store.rows.pop("d3"), "m1", "memory d3 is gone", "d1 d2"),
-    "the survivor is not found": (lambda store: store.lost_in_search.add("d3"), "m1", "not find", "d1 d2 d3"),
-    "what was added is not found": (
-        lambda store: store.lost_in_search.add("new-1"),
-        "m2",
-        "not find",
-        "s1 s2",
-    ),
+    "its text": (lambda s: s.rows["d1"].update(text="Two dogs."), "m1", "d1 changed since", "d1 d2 d3"),
+    "its date": (lambda s: s.rows["old"].update(updated_at=NOW.isoformat()), "p1", "old changed", "old"),
+    "a pin": (lambda s: s.rows["old"].update(pinned=True), "p1", "old was pinned", "old"),
+    "the survivor is gone": (lambda s: s.rows.pop("d3"), "m1", "memory d3 is gone", "d1 d2"),
+    "the survivor is not found": (lambda s: s.lost_in_search.add("d3"), "m1", "not find", "d1 d2 d3"),
+    "what was added is not found": (lambda s: s.lost_in_search.add("new-1"), "m2", "not find", "s1 s2"),
 }
 """What happened meanwhile, the action that is left out, why, and what stays."""
 

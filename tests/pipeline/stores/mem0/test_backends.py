@@ -38,10 +38,7 @@ def client(vector_store: DictStore, provider: str = "pinecone") -> Any:
     section = SimpleNamespace(
         provider=provider, config=SimpleNamespace(collection_name="memories", host="box")
     )
-    return SimpleNamespace(
-        config=SimpleNamespace(vector_store=section),
-        vector_store=vector_store,
-    )
+    return SimpleNamespace(config=SimpleNamespace(vector_store=section), vector_store=vector_store)
 
 
 @pytest.mark.parametrize("provider", [*LISTING_FAULTS, "a_new_one"])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from killing import Killed
 from mem0_dream.errors import StoreError, StoreLockedError
 from mem0_dream.pipeline.stores.base import Delete, Restore, Retire
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
@@ -66,15 +67,12 @@ def test_a_kill_during_a_save_leaves_before_or_after(faiss, step, monkeypatch):
     store = faiss.open()
     done: list[str] = []
 
-    class KilledError(BaseException):
-        """Ends the process as far as this test is concerned."""
-
     def until_killed(name: str) -> Any:
         original = getattr(Path, name)
 
         def operation(*args: Any, **options: Any) -> Any:
             if len(done) == step:
-                raise KilledError
+                raise Killed
             done.append(name)
             return original(*args, **options)
 
@@ -83,7 +81,7 @@ def test_a_kill_during_a_save_leaves_before_or_after(faiss, step, monkeypatch):
     with monkeypatch.context() as patch:
         for name in ("write_text", "touch", "replace", "unlink"):
             patch.setattr(Path, name, until_killed(name))
-        with pytest.raises(KilledError):
+        with pytest.raises(Killed):
             store.write(Delete(ids[0]))
     reopened = faiss.open()
     inventory = reopened.read(EVERYTHING)
@@ -102,12 +100,8 @@ def test_a_backup_brings_everything_back(faiss, tmp_path):
     store = faiss.open()
     before = store.fetch(ids)
     copies = store.backup(tmp_path / "copy")
-    assert sorted(file.name for file in copies) == [
-        "memories.faiss",
-        "memories.json",
-        "memories_entities.faiss",
-        "memories_entities.json",
-    ]
+    names = [f"memories{part}.{kind}" for part in ("", "_entities") for kind in ("faiss", "json")]
+    assert sorted(file.name for file in copies) == names
     for memory_id in ids:
         store.write(Delete(memory_id))
     assert store.read(EVERYTHING).memories == ()

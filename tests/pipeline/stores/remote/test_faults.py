@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from kinds import promised
 from loopback import Fault, LoopbackServer
 from mem0_dream.errors import DreamError, StoreError
 from mem0_dream.pipeline.cli.main import main
@@ -26,6 +27,7 @@ from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.platform import open_platform
 from mem0_dream.pipeline.stores.remote.store import memory_of
 from mem0_dream.pipeline.writing.journal import RunState
+from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
 from platform_double import PlatformDouble
@@ -48,7 +50,6 @@ TEXTS = (
     ("Fixed bug", 10),
     ("The billing service is written in Rust.", 15),
 )
-Shown = Counter[tuple[Any, ...]]
 _DONE_UNSEEN = (Fault.RESET, Fault.TRUNCATE)
 
 
@@ -73,24 +74,16 @@ def world(name: object = "", **options: Any) -> PlatformDouble:
     return double
 
 
-def content(double: PlatformDouble) -> Shown:
-    memories = [memory_of({**row, "session_id": row.get("run_id")}) for row in double.rows.values()]
-    return Counter(
-        (
-            memory.text,
-            memory.scope,
-            memory.category,
-            memory.created_at,
-            memory.updated_at,
-            memory.expires_on,
-            repr(sorted(memory.metadata.items())),
-        )
-        for memory in memories
-    )
+def memories(double: PlatformDouble) -> list[Memory]:
+    return [memory_of({**row, "session_id": row.get("run_id")}) for row in double.rows.values()]
+
+
+def content(double: PlatformDouble) -> Counter[tuple[str, str]]:
+    return promised(memories(double))
 
 
 def facts(double: PlatformDouble) -> Counter[str]:
-    return Counter(f"{item[0]} ({item[1]}, {item[5]})" for item in content(double).elements())
+    return Counter(f"{each.text} ({each.scope}, {each.expires_on})" for each in memories(double))
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from platform_double import PlatformDouble
 
 pytestmark = pytest.mark.store
 Known = tuple[Any, PlatformDouble, LoopbackServer]
-ANN = {"user_id": "ann"}
+ANN, MOMENT = {"user_id": "ann"}, datetime.fromtimestamp(1_700_000_000, UTC)
 OPTIONS: dict[str, Any] = {"metadata": {"k": 1}, "expiration_date": "2027-01-01"}
 
 
@@ -50,14 +50,7 @@ CALLS: dict[str, tuple[Callable[[Any, str], Any], Callable[[Any, str], Any]]] = 
             **ANN, run_id="r1", infer=False, timestamp=1_700_000_000, **OPTIONS,
         ),
         lambda store, _: store._post(
-            Add(
-                "Likes jazz",
-                Scope.of(**ANN, run_id="r1"),
-                {"k": 1},
-                datetime.fromtimestamp(1_700_000_000, UTC),
-                "",
-            ),
-            "2027-01-01",
+            Add("Likes jazz", Scope.of(**ANN, run_id="r1"), {"k": 1}, MOMENT, ""), "2027-01-01"
         ),
     ),
     "another text": (
