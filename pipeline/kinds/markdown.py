@@ -84,11 +84,9 @@ class MarkdownKind(Kind):
             store: Whose memories.
             only: Merges, conflicts or prunes alone, and the index; everything if omitted, texts too.
             supersede: Newer contradicting statements win without a person.
-            transcripts: Folder of session transcripts to search for evidence; where agents keep them if
-                omitted.
+            transcripts: Of sessions, to search for evidence; where agents keep them if omitted.
             dates: Write relative dates out; where a person looks on, if omitted.
-            certain: Only what needs no person, although one looks on: merges of equal statements, no mended
-                paths, and an index loses only what is known to be gone.
+            certain: Only what needs no person, although one looks on.
         """
         self.store = store
         self.wanted = _KINDS if only is None else frozenset(only)

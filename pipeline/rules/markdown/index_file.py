@@ -146,9 +146,8 @@ def draft_index(
         named = _mentioned(draft.joined(), by_file)
         missing = [topic for file, topic in by_file.items() if file not in named and not topic.retired]
         _add(draft, missing, refused)
-    pointed = current.strip() or any(
-        line.pointer for line in draft.lines
-    )  # else there is nothing to point to
+    # An index that begins with nothing to point to is none.
+    pointed = current.strip() or any(line.pointer for line in draft.lines)
     draft.text = draft.joined() if draft.lines and pointed else current
     draft.remaining = len(set(by_file) & _mentioned(draft.text))
     draft.warnings += _warnings(draft.text, current)

@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ....errors import ConfigError, UsageError
 from ....models.text.tables import table_lines
@@ -121,22 +121,6 @@ def sessions(root: Path, *, home: Path | None = None) -> Path | None:
     """Where the agent keeps the transcripts of its sessions about a project, if it does."""
     folder = agent_folder(root.resolve(), home)
     return folder if folder.is_dir() and any(folder.glob("*.jsonl")) else None
-
-
-def inside(directory: MemoryDirectory, name: str) -> Path:
-    """Path of a memory file by its name in the directory.
-
-    Raises:
-        UsageError: If it would lead out of the directory, by `..`, an absolute path or a link.
-    """
-    parts = PurePosixPath(name).parts
-    path = directory.path.joinpath(*parts)
-    leads_in = path.parent.resolve().is_relative_to(directory.path)
-    if not parts or ".." in parts or PurePosixPath(name).is_absolute() or not leads_in:
-        raise UsageError(
-            f"{name!r} leads out of the memory directory {directory.name}; nothing is done there."
-        )
-    return path
 
 
 def unreadable(path: Path) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ....errors import RefusedChangeError, StoreError, UsageError
@@ -18,7 +18,7 @@ from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
 from ..files import digest
 from ..files.undo import FileHistory, Image, keep_copy, keep_folders, read_image
-from .directories import INDEX, MemoryDirectory, inside, unreadable
+from .directories import INDEX, MemoryDirectory, unreadable
 from .document import (
     WHOLE,
     About,
@@ -63,7 +63,7 @@ class MarkdownStore(Store):
         memories: list[Memory] = []
         gaps: list[str] = []
         for directory in self.directories:
-            if not scopes.matches(scope_of(directory)):
+            if not scopes.matches(Scope.of(directory=directory.name)):
                 continue
             index = directory.path / INDEX
             if directory.refusal(index) is None:
@@ -137,7 +137,14 @@ class MarkdownStore(Store):
         file, part = split_id(memory_id)
         for directory in sorted(self.directories, key=lambda item: -len(item.name)):
             if file.startswith(directory.name + "/"):
-                return directory, inside(directory, file.removeprefix(directory.name + "/")), part
+                own = file.removeprefix(directory.name + "/")
+                name = PurePosixPath(own)
+                path = directory.path.joinpath(*name.parts)
+                leads_in = name.parts and path.parent.resolve().is_relative_to(directory.path)
+                if ".." in name.parts or name.is_absolute() or not leads_in:
+                    out = f"{own!r} leads out of the memory directory {directory.name}"
+                    raise UsageError(f"{out}; nothing is done there.")
+                return directory, path, part
         raise UsageError(f"{memory_id} is in none of the memory directories of this store.")
 
     def _look(self, path: Path) -> Image | None:
@@ -231,11 +238,6 @@ class MarkdownStore(Store):
         elif (now := self._fetch(snapshot.id)) is None or now.payload["text"] != snapshot.payload["text"]:
             raise RefusedChangeError(f"no change of {path.name} is on record")
         self._look(path)
-
-
-def scope_of(directory: MemoryDirectory) -> Scope:
-    """The scope of a directory's memories: nothing is compared across directories."""
-    return Scope.of(directory=directory.name)
 
 
 def _read(path: Path) -> Image | None:
