@@ -12,7 +12,6 @@ import dataclasses
 import hashlib
 import logging
 import operator
-import os
 import sqlite3
 import struct
 import time
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from ...models.encoder import Encoder
 from ...models.scorer import Compute, PairContext, PairInput, PairScorer, PairScores, StagedScorer, Wrapped
+from ..stores.files.database import make_private
 
 FILE_NAME = "cache.sqlite3"
 
@@ -90,7 +90,7 @@ class Cache:
 
     def _open(self) -> sqlite3.Connection:
         with contextlib.suppress(OSError):
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            make_private(self.path)
         connection = sqlite3.connect(self.path, timeout=TIMEOUT_S)
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -76,18 +76,16 @@ class _Row:
     whole: bool
 
 
+@dataclass
 class Known:
     """Memories, ready to be asked about one text after another; nothing is embedded twice."""
 
-    def __init__(
-        self,
-        encoder: Encoder,
-        scorer: PairScorer,
-        thresholds: Thresholds | None = None,
-        single: Collection[str] = (),
-    ) -> None:
-        self._single = single
-        self._encoder, self._scorer, self._thresholds = encoder, scorer, thresholds
+    encoder: Encoder
+    scorer: PairScorer
+    thresholds: Thresholds | None = None
+    single: Collection[str] = ()
+
+    def __post_init__(self) -> None:
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self.learn((), keys={})
 
@@ -158,7 +156,7 @@ class Known:
         named = {f"{number:04}": replace(row.memory, text=row.text) for number, row in enumerate(rows)}
         vectors = self._embedded([row.text for row in rows]) @ self._embedded([new.text])[0]
         pairs = [Candidate(name, TEXT, float(cosine)) for name, cosine in zip(named, vectors, strict=True)]
-        if placed and reads_context(self._scorer):
+        if placed and reads_context(self.scorer):
             group = self._groups[new.scope, new.category]
             texts = [*(memory.text for memory in group), new.text]
             at = {memory.id: row for row, memory in enumerate(group)}
@@ -167,7 +165,7 @@ class Known:
             pairs = [Near(p.a, p.b, p.cosine, context=c) for p, c in zip(pairs, contexts, strict=True)]
         named[TEXT] = new
         return judge(
-            pairs, named, self._scorer, thresholds=self._thresholds, keys=self._keys, single=self._single
+            pairs, named, self.scorer, thresholds=self.thresholds, keys=self._keys, single=self.single
         )
 
     def _match(self, row: _Row, verdict: Verdict, new: Memory) -> Match | None:
@@ -190,7 +188,7 @@ class Known:
     def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            self._vectors |= zip(new, self._encoder.encode(new), strict=True)
+            self._vectors |= zip(new, self.encoder.encode(new), strict=True)
         return np.stack([self._vectors[text] for text in texts]) if texts else np.zeros((0, 1), np.float32)
 
 

@@ -44,23 +44,14 @@ def test_copies_of_nobody_become_a_merge_of_their_own() -> None:
     assert [item.id for item in merge.members] == ["a", "b", "c"]
     assert merge.survivor == standing[0].id
     assert all(verdict.auto and verdict.evidence == (EXACT,) for verdict in merge.verdicts)
-    assert {verdict.pair.a for verdict in merge.verdicts} | {v.pair.b for v in merge.verdicts} == {
-        "a",
-        "b",
-        "c",
-    }
+    assert {name for verdict in merge.verdicts for name in (verdict.pair.a, verdict.pair.b)} == set("abc")
 
 
 def test_copies_join_the_merge_of_their_representative() -> None:
     """A copy of a member that goes shares that member's verdict, with the directions the right way round."""
     stays, goes, copy = memory("m", "Likes green tea."), memory("b", TEA), memory("z", TEA)
-    verdict = Verdict(
-        Candidate("b", "m", 0.8),
-        Label.DUPLICATE,
-        auto=True,
-        probabilities=(0.95, 0.0, 0.05),
-        entailment=(0.1, 0.9),
-    )
+    pair, sure = Candidate("b", "m", 0.8), (0.95, 0.0, 0.05)
+    verdict = Verdict(pair, Label.DUPLICATE, auto=True, probabilities=sure, entailment=(0.1, 0.9))
     merge = Consolidated((goes, stays), "m", stays.text, (verdict,))
     (whole,) = expand([merge], [goes, stays], {"b": (copy,)})
     assert [item.id for item in whole.members] == ["b", "m", "z"]

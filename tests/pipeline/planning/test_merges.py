@@ -33,8 +33,15 @@ def judged(new: Sequence[Memory], others: Sequence[Memory], scorer: FakeScorer) 
 
 def drafted(memories: Sequence[Memory], scorer: FakeScorer) -> tuple[Consolidated, ...]:
     """The merges of these memories, every pair of which is judged."""
+    given = judged(memories, (), scorer)
+    return draft_merges(memories, given, judge_new=lambda new, others: judged(new, others, scorer))
+
+
+def drafted_of(verdicts: Sequence[Verdict], *memories: Memory) -> tuple[Consolidated, ...]:
+    """The merges after these verdicts; whatever is drafted is judged one with everything."""
+    agreeing = FakeScorer(default=lambda _a, _b: DUPLICATE)
     return draft_merges(
-        memories, judged(memories, (), scorer), judge_new=lambda new, others: judged(new, others, scorer)
+        memories, verdicts, judge_new=lambda new, others: judged(new, others, agreeing) if new else ()
     )
 
 
@@ -75,11 +82,7 @@ def test_what_says_a_third_and_more_takes_it_in_alone(seem_one: float) -> None:
         )
         for pair, (duplicate, auto) in said.items()
     ]
-    agreeing = FakeScorer(default=lambda _a, _b: DUPLICATE)
-    memories = [memory(name, text) for name, text in zip("abc", texts, strict=True)]
-    (merge,) = draft_merges(
-        memories, verdicts, judge_new=lambda new, others: judged(new, others, agreeing) if new else ()
-    )
+    (merge,) = drafted_of(verdicts, *(memory(name, text) for name, text in zip("abc", texts, strict=True)))
     assert [each.id for each in merge.members] == ["a", "b"]
 
 
@@ -102,11 +105,7 @@ def test_one_fact_in_two_wordings_is_never_told_twice(entailment, stays):
         Candidate("a", "b", 0.9), Label.DUPLICATE, auto=True, probabilities=(0.97, 0.0, 0.03),
         entailment=entailment,
     )  # fmt: skip
-    agreeing = FakeScorer(default=lambda _a, _b: DUPLICATE)
-    merges = draft_merges(
-        memories, [verdict], judge_new=lambda new, others: judged(new, others, agreeing) if new else ()
-    )
-    assert [merge.survivor for merge in merges] == ([stays] if stays else [])
+    assert [merge.survivor for merge in drafted_of([verdict], *memories)] == ([stays] if stays else [])
 
 
 def test_a_draft_must_be_judged_a_duplicate_of_each_source() -> None:
