@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -56,11 +55,6 @@ def done_by(session: Session, result: RunResult, plan: Plan) -> list[Action]:
         for action in plan.actions
         if acts(action) and outcomes.get(action.id, ("",))[0] is Outcome.APPLIED
     ]
-
-
-def counts(session: Session, result: RunResult, plan: Plan) -> dict[str, int]:
-    """How many changes of each kind a run has made."""
-    return dict(sorted(Counter(str(action.kind) for action in done_by(session, result, plan)).items()))
 
 
 def mend(session: Session, result: RunResult, plan: Plan, *, now: datetime) -> RunResult | None:

@@ -40,9 +40,8 @@ def calibrate(options: Options, file: Path | None, *, precision: float, reset: b
     from ...settings import Settings
     from ..judging import calibration
     from ..judging.calibration import read_pairs
-    from ..stores.files.database import state_directory
 
-    spec, directory = options.scorer or Settings().scorer, state_directory(options.state_dir)
+    spec, directory = options.scorer or Settings().scorer, options.state
     if reset:
         calibration.save_thresholds(directory, load_scorer(spec).name, None)
         click.echo(f"{spec} decides by its own thresholds again.")
@@ -127,9 +126,8 @@ def cache(options: Options, *, prune: int | None) -> None:
       mem0-dream cache --prune 500
     """
     from ..judging.cache import MAX_BYTES, Cache
-    from ..stores.files.database import state_directory
 
-    kept = Cache(state_directory(options.state_dir))
+    kept = Cache(options.state)
     entries, size = kept.prune(MAX_BYTES if prune is None else prune * MEGABYTE)
     click.echo(
         f"{kept.path}: {entries:,} entries, {size / MEGABYTE:.1f} MB of at most {MAX_BYTES // MEGABYTE:,}."

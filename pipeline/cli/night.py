@@ -110,10 +110,9 @@ def note_pass(session: Session, options: Options, run: str) -> None:
 def show_last(options: Options, *, within: float, as_json: bool) -> None:
     """Tell how each job last ended; exit code 9 if one is in trouble, or none ever ran."""
     from ..reporting.status import job_json, job_line
-    from ..stores.files.database import state_directory
     from ..writing.passes import Passes
 
-    with contextlib.closing(Passes(state_directory(options.state_dir))) as passes:
+    with contextlib.closing(Passes(options.state)) as passes:
         found = passes.last(again(options))
     rows = [job_json(each, now=options.clock, within=timedelta(hours=within)) for each in found]
     healthy = bool(rows) and all(row["alive"] for row in rows)
@@ -162,13 +161,12 @@ def _told(error: BaseException | None) -> tuple[int, str]:
 def _noted(options: Options, night: Night, number: int | None) -> tuple[int | None, datetime | None]:
     """Note a pass that begins, or how the one of this number ended; its number, and the last good end."""
     from ..reporting.status import summed_up
-    from ..stores.files.database import state_directory
     from ..writing.passes import Passes
 
     place = again(options)
     job = " ".join([place, *(f"{name}={value}" for name, value in sorted(night["scopes"].items()))])
     try:
-        with contextlib.closing(Passes(state_directory(options.state_dir))) as passes:
+        with contextlib.closing(Passes(options.state)) as passes:
             if number is None:
                 return passes.begin(place, job, summed_up(night)), None
             return number, passes.end(number, night, ok=night["outcome"] in ("ok", "not due"))

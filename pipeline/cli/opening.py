@@ -144,7 +144,6 @@ def _graph(options: Options) -> Opened:
     from ...settings import checked
     from ..kinds.graph import GraphKind
     from ..rules.graph.use import GraphSettings
-    from ..stores.files.database import state_directory
     from ..stores.graph.media import FileMedium, Medium, ServerMedium
     from ..stores.graph.store import GraphStore
 
@@ -154,7 +153,7 @@ def _graph(options: Options) -> Opened:
     file, server = options.graph_file, options.mcp
     medium: Medium = FileMedium(file) if file is not None else ServerMedium(str(server))
     kind = GraphKind(
-        GraphStore(medium, state=state_directory(options.state_dir), core=options.core),
+        GraphStore(medium, state=options.state, core=options.core),
         limits=limits,
         relate=options.relate,
         repair_relations=options.repair_relations,
@@ -165,7 +164,6 @@ def _graph(options: Options) -> Opened:
 
 def _markdown(options: Options) -> Opened:
     from ..kinds.markdown import MarkdownKind
-    from ..stores.files.database import state_directory
     from ..stores.markdown.directories import discover
     from ..stores.markdown.store import MarkdownStore
 
@@ -177,7 +175,7 @@ def _markdown(options: Options) -> Opened:
         raise UsageError("--across only reports; leave --auto out.")
     if options.transcripts is not None and not options.transcripts.is_dir():
         raise UsageError(f"The transcripts {options.transcripts} are no directory.")
-    root, state = options.root or Path(), state_directory(options.state_dir)
+    root, state = options.root or Path(), options.state
     kind = MarkdownKind(
         MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state),
         only=options.wanted(),
@@ -369,7 +367,6 @@ def _read(name: str, value: str) -> object:
 
 def journal_of(options: Options) -> contextlib.closing[Journal]:
     """The journal for a moment, without any store."""
-    from ..stores.files.database import state_directory
     from ..writing.journal import Journal
 
-    return contextlib.closing(Journal(state_directory(options.state_dir)))
+    return contextlib.closing(Journal(options.state))

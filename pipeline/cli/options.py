@@ -253,6 +253,13 @@ class Options:
         return datetime.now(UTC)
 
     @property
+    def state(self) -> Path:
+        """Where state lives."""
+        from ..stores.files.database import state_directory
+
+        return state_directory(self.state_dir)
+
+    @property
     def names_store(self) -> bool:
         """Whether it says which store is meant."""
         return any(getattr(self, name) for name, row in ROWS.items() if row.place and name != "state_dir")

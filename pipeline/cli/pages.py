@@ -97,13 +97,12 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
 
     require_web()
     options.scopes()
-    from ..stores.files.database import state_directory
 
     def opened(address: str, _end: Callable[[], None]) -> None:
         click.echo(f"Review: {address}")
         click.echo("Answers are kept as you give them. End with Ctrl-C.", err=True)
         if opens or (opens is None and _has_browser()):
-            _open(address, state_directory(options.state_dir))
+            _open(address, options.state)
 
     with contextlib.suppress(KeyboardInterrupt):
         serve(access_of(options), ReviewObserver(Bars()), port=port, opened=opened)
@@ -152,17 +151,10 @@ def access_of(options: Options) -> StoreAccess:
             yield session
 
     def calibrated() -> str:
-        from ..stores.files.database import state_directory
         from .calibrate import PRECISION, answered_pairs, fitted
 
-        directory, used = state_directory(options.state_dir), seen[0]
-        return fitted(
-            answered_pairs(directory),
-            directory,
-            scorer=used.scorer,
-            encoder=used.encoder,
-            precision=PRECISION,
-        )
+        pairs, used = answered_pairs(options.state), seen[0]
+        return fitted(pairs, options.state, scorer=used.scorer, encoder=used.encoder, precision=PRECISION)
 
     return StoreAccess(
         open=opened,

@@ -136,7 +136,6 @@ class Bars:
 
     def __init__(self) -> None:
         self._display: Progress | None = None
-        self._open = 0
         self._told = time.monotonic()
 
     @contextlib.contextmanager
@@ -146,9 +145,10 @@ class Bars:
         if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             yield lambda done: self._tell(name, done, total)
             return
-        if self._display is None:  # at once; what draws the bar takes a moment to import
+        outermost = self._display is None
+        if outermost:  # at once; what draws the bar takes a moment to import
             click.echo(f"{name} ...\r", nl=False, err=True)
-        display = self._enter()
+        display = self._display = self._display or _started_display()
         task = display.add_task(name, total=total, left="")
 
         def advance(done: int) -> None:
@@ -158,7 +158,9 @@ class Bars:
             yield advance
         finally:
             display.remove_task(task)
-            self._leave()
+            if outermost:
+                display.stop()
+                self._display = None
 
     def _tell(self, name: str, done: int, total: int | None) -> None:
         now = time.monotonic()
@@ -166,34 +168,19 @@ class Bars:
             self._told = now
             tell(f"{name}: {done}" + (f" of {total}" if total is not None else ""))
 
-    def _enter(self) -> Progress:
-        if self._display is None:
-            from rich.console import Console
-            from rich.progress import (
-                BarColumn,
-                MofNCompleteColumn,
-                Progress,
-                SpinnerColumn,
-                TextColumn,
-                TimeElapsedColumn,
-            )
 
-            words = TextColumn("{task.description:<9}")
-            left = TextColumn("{task.fields[left]}")
-            columns = (SpinnerColumn(), words, BarColumn(), MofNCompleteColumn(), left, TimeElapsedColumn())
-            context = click.get_current_context(silent=True)
-            plain = True if context is not None and context.color is False else None
-            console = Console(stderr=True, no_color=plain)
-            self._display = Progress(*columns, console=console, transient=True)
-            self._display.start()
-        self._open += 1
-        return self._display
+def _started_display() -> Progress:
+    from rich import progress
+    from rich.console import Console
 
-    def _leave(self) -> None:
-        self._open -= 1
-        if self._open == 0 and self._display is not None:
-            self._display.stop()
-            self._display = None
+    words, left = (progress.TextColumn(told) for told in ("{task.description:<9}", "{task.fields[left]}"))
+    bar = (progress.BarColumn(), progress.MofNCompleteColumn())
+    columns = (progress.SpinnerColumn(), words, *bar, left, progress.TimeElapsedColumn())
+    context = click.get_current_context(silent=True)
+    plain = True if context is not None and context.color is False else None
+    display = progress.Progress(*columns, console=Console(stderr=True, no_color=plain), transient=True)
+    display.start()
+    return display
 
 
 _LEVELS = {0: logging.ERROR, 1: logging.INFO}

@@ -8,6 +8,7 @@ under the store's lock.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,7 +18,7 @@ from pydantic import Field
 from ...errors import DreamError, JournalError, PlanFileError, UsageError
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
 from ..answers import content_key, open_conflicts
-from ..fronts import about, counts, settle
+from ..fronts import about, done_by, settle
 from ..plan import Plan, spoken_id
 from ..planning.doubts import open_question
 from ..planning.plan_file import parse_plan
@@ -333,7 +334,7 @@ class Tools:
         return {
             **asdict(result),
             "summary": summary(result) if result.run else NOTHING,
-            "done": counts(session, result, final),
+            "done": dict(sorted(Counter(str(each.kind) for each in done_by(session, result, final)).items())),
             "answered": effects,
             "moved": moved,
             "undo": self._access.command("undo", result.run) if result.run else None,

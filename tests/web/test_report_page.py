@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from builders import NOW
 from mem0_dream.pipeline.actions import (
+    Action,
     Append,
     Member,
     Merge,
@@ -20,6 +22,7 @@ from mem0_dream.pipeline.actions import (
 )
 from mem0_dream.pipeline.fronts import run_material
 from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.planning.doubts import Doubt
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Scope
@@ -30,6 +33,20 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.web
+
+
+WHERE: dict[str, Any] = {"scope": Scope(()), "category": None}
+
+
+def written(folder: Path, material: Material) -> str:
+    """The address of a page of this material."""
+    file = folder / "page.html"
+    file.write_text(render(page_data(material), lines=material.lines), encoding="utf-8")
+    return file.as_uri()
+
+
+def planned(actions: Iterable[Action], kind: str = "memory", unsure: tuple[Doubt, ...] = ()) -> Material:
+    return Material(plan=Plan("s", kind, NOW, "fake", (), tuple(actions), unsure=unsure))
 
 
 @pytest.fixture
@@ -81,9 +98,7 @@ def test_what_stands_comes_first_then_what_goes_and_where_they_differ(opened: Pa
 
 
 def test_what_else_lies_near_is_one_click_away(page: Page, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    file.write_text(render(page_data(crowded())), encoding="utf-8")
-    page.goto(file.as_uri())
+    page.goto(written(tmp_path, crowded()))
     near = page.locator("article.prune .near")
     assert not near.get_by_text("Fixed the bug in the parser").is_visible()
     page.keyboard.press("j")
@@ -170,21 +185,14 @@ FOREIGN = {
 
 
 def test_every_script_is_shown_as_it_is_written(page: Page, tmp_path: Path) -> None:
-    merges = tuple(
-        Merge(
-            id=name, scope=Scope(()), category=None, survivor=f"{name}0", text=texts[0],
-            members=tuple(Member(f"{name}{n}", text) for n, text in enumerate(texts)),
-        )
-        for name, texts in FOREIGN.items()
-    )  # fmt: skip
-    file = tmp_path / "foreign.html"
-    plan = Plan("s", "memory", NOW, "fake", (), merges)
-    file.write_text(render(page_data(Material(plan=plan))), encoding="utf-8")
-    page.goto(file.as_uri())
-    told = [
-        [row.inner_text() for row in each.locator(".row .text").all()]
-        for each in page.locator("article").all()
-    ]
+    members = {name: [Member(f"{name}{n}", x) for n, x in enumerate(both)] for name, both in FOREIGN.items()}
+    merges = (
+        Merge(id=name, survivor=f"{name}0", text=both[0].text, members=tuple(both), **WHERE)
+        for name, both in members.items()
+    )
+    page.goto(written(tmp_path, planned(merges)))
+    articles = page.locator("article").all()
+    told = [[row.inner_text() for row in each.locator(".row .text").all()] for each in articles]
     assert told[:4] == [list(FOREIGN[name]) for name in ("rtl", "cjk", "emoji", "persian")]
     assert told[4] == ["pass\\u200dword is tea", "password is tea\\u2066"]
     rtl = page.locator("article").first.locator(".row .text").first
@@ -240,9 +248,7 @@ def test_a_run_is_shown_before_and_after(page: Page, tmp_path: Path) -> None:
         world.store.rows["bug"]["text"] = "Fixed bug 7 in the parser"
         run = session.apply(plan, now=NOW).run
         material = run_material(session, run, undo=f"mem0-dream undo {run}")
-    file = tmp_path / "run.html"
-    file.write_text(render(page_data(material), lines=material.lines), encoding="utf-8")
-    page.goto(file.as_uri())
+    page.goto(written(tmp_path, material))
     assert f"Run {run}, applied" in page.inner_text("h1")
     assert f"mem0-dream undo {run}" in page.inner_text("header.top")
     assert "14 memories before, 10 afterwards" in page.inner_text("#subtitle")
@@ -255,38 +261,28 @@ def test_a_run_is_shown_before_and_after(page: Page, tmp_path: Path) -> None:
 
 
 def test_texts_that_are_empty_or_differ_in_nothing_are_drawn_too(page: Page, tmp_path: Path) -> None:
-    a, b, c, d = (
-        Member(name, text) for name, text in (("a", "Likes tea."), ("b", "likes tea"), ("c", ""), ("d", " "))
-    )
-    common: dict[str, Any] = {"scope": Scope(()), "category": None}
+    texts = {"a": "Likes tea.", "b": "likes tea", "c": "", "d": " "}
+    a, b, c, d = (Member(name, text) for name, text in texts.items())
     odd = (
-        Resolve(id="c1", members=(a, b), a=("a",), b=("b",), topic="", **common),
-        Merge(id="m1", members=(c, d), survivor=None, text="", **common),
-        Merge(id="m2", members=(a, b), survivor="a", text="Likes tea.", **common),
-        Rewrite(id="w1", members=(a,), text="", reason="", **common),
-        Rewrite(id="w2", members=(b,), text="Likes tea.", reason="spelling", **common),
-        Prune(id="p1", members=(c,), reason="vague", **common),
+        Resolve(id="c1", members=(a, b), a=("a",), b=("b",), topic="", **WHERE),
+        Merge(id="m1", members=(c, d), survivor=None, text="", **WHERE),
+        Merge(id="m2", members=(a, b), survivor="a", text="Likes tea.", **WHERE),
+        Rewrite(id="w1", members=(a,), text="", reason="", **WHERE),
+        Rewrite(id="w2", members=(b,), text="Likes tea.", reason="spelling", **WHERE),
+        Prune(id="p1", members=(c,), reason="vague", **WHERE),
     )
-    plan = Plan("s", "memory", NOW, "fake", (), odd, unsure=(odd[0], odd[2]))
-    file = tmp_path / "odd.html"
-    file.write_text(render(page_data(Material(plan=plan))), encoding="utf-8")
-    page.goto(file.as_uri())
+    page.goto(written(tmp_path, planned(odd, unsure=(odd[0], odd[2]))))
     assert len(cards(page)) == 8
 
 
 def test_two_thousand_repairs_are_paged_and_found(page: Page, tmp_path: Path) -> None:
-    repairs = tuple(
-        Rewrite(
-            id=f"w{n}", scope=Scope(()), category=None, members=(Member(f"m{n}", f"See docs/{n}.md yesterday."),),
-            text=f"See docs/{n}.md on 2026-11-20.", reason="relative dates",
-        )
-        for n in range(2_000)
-    )  # fmt: skip
-    file = tmp_path / "repairs.html"
-    plan = Plan("s", "md", NOW, "fake", (), repairs)
-    file.write_text(render(page_data(Material(plan=plan))), encoding="utf-8")
+    members = {n: (Member(f"m{n}", f"See docs/{n}.md yesterday."),) for n in range(2_000)}
+    repairs = (
+        Rewrite(id=f"w{n}", members=each, text=f"See docs/{n}.md on 2026-11-20.", reason="dates", **WHERE)
+        for n, each in members.items()
+    )
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(file.as_uri())
+    page.goto(written(tmp_path, planned(repairs, "md")))
     assert len(cards(page)) == 25
     assert page.locator("article .row .tag").all_inner_texts()[:2] == ["Will say", "Says"]
     assert page.locator("article").first.locator("mark").all_inner_texts() == ["on 2026-11-20.", "yesterday."]
@@ -296,22 +292,11 @@ def test_two_thousand_repairs_are_paged_and_found(page: Page, tmp_path: Path) ->
 
 
 def test_every_kind_of_change_is_named_and_counted_as_a_change(page: Page, tmp_path: Path) -> None:
-    changes = tuple(
-        kind(
-            id=f"w{place}",
-            scope=Scope(()),
-            category=None,
-            members=(Member(f"m{place}", "a"),),
-            text="b",
-            reason="",
-        )
+    changes = (
+        kind(id=f"w{place}", members=(Member(f"m{place}", "a"),), text="b", reason="", **WHERE)
         for place, kind in enumerate((Rewrite, Append, Reindex, Relate, Promote))
     )
-    file = tmp_path / "changes.html"
-    file.write_text(
-        render(page_data(Material(plan=Plan("s", "graph", NOW, "fake", (), changes)))), encoding="utf-8"
-    )
-    page.goto(file.as_uri())
+    page.goto(written(tmp_path, planned(changes, "graph")))
     page.click('button[data-kind="rewrite"]')
     assert page.locator('button[data-kind="rewrite"]').inner_text() == "Changes 5"
     assert cards(page) == ["Change", "New facts", "Index", "Relations", "Promotion"]

@@ -72,19 +72,12 @@ def test_an_option_that_does_not_exist_is_refused_at_once(tmp_path: Path) -> Non
 
 
 def test_the_entry_for_kubernetes_is_a_cron_job_that_cannot_overlap(tmp_path: Path) -> None:
-    words = (
-        "--print",
-        "k8s",
-        "--config",
-        str(tmp_path / 'a"b.yaml'),
-        "--all",
-        "--time-zone",
-        "Europe/Berlin",
-    )
+    config = str(tmp_path / 'a"b.yaml')
+    words = ("--print", "k8s", "--config", config, "--all", "--time-zone", "Europe/Berlin")
     job = yaml.safe_load(printed(*words).stdout)
     assert (job["kind"], job["spec"]["timeZone"]) == ("CronJob", "Europe/Berlin")
     assert job["spec"]["concurrencyPolicy"] == "Forbid"
     pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["containers"][0]["volumeMounts"] == [{"name": "state", "mountPath": "/state"}]
-    assert pod["containers"][0]["command"][:3] == ["mem0-dream", "--config", str(tmp_path / 'a"b.yaml')]
+    assert pod["containers"][0]["command"][:3] == ["mem0-dream", "--config", config]

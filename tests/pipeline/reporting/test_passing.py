@@ -34,10 +34,8 @@ from mem0_dream.pipeline.stores.graph.entities import RELATIONS, part_id
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument
 
 CHANGES: dict[str, list[type[TextChange]]] = {
-    "mem0": [Rewrite],
-    "md": [Rewrite, Append, Reindex],
-    "graph": [Rewrite, Relate, Promote],
-}
+    "mem0": [Rewrite], "md": [Rewrite, Append, Reindex], "graph": [Rewrite, Relate, Promote],
+}  # fmt: skip
 _TEXT = st.text("abcdefgh \n", min_size=1, max_size=30).map(lambda text: f"x{text}")
 
 
@@ -101,16 +99,8 @@ def _plans(draw: st.DrawFn, kind: str) -> Plan:
         elif what is Prune:
             actions.append(Prune(**about, members=members[:1], reason="stale", detail="old"))
         elif what is Resolve:
-            actions.append(
-                Resolve(
-                    **about,
-                    members=members,
-                    a=(names[0],),
-                    b=(names[1],),
-                    topic="t",
-                    choice=draw(st.sampled_from(["a", "b", None])),
-                )
-            )
+            about |= {"a": (names[0],), "b": (names[1],), "choice": draw(st.sampled_from(["a", "b", None]))}
+            actions.append(Resolve(**about, members=members, topic="t"))
         elif what is Relate:
             actions.append(_relate(draw, names[0], about))
         else:
@@ -118,11 +108,7 @@ def _plans(draw: st.DrawFn, kind: str) -> Plan:
     return Plan("s", kind, NOW, "keywords", (ScopeTotal(ALICE, 99),), tuple(actions))
 
 
-REPORTS: dict[str, Callable[[Plan], Report]] = {
-    "mem0": Report,
-    "md": PlanReport,
-    "graph": _graph_report,
-}
+REPORTS: dict[str, Callable[[Plan], Report]] = {"mem0": Report, "md": PlanReport, "graph": _graph_report}
 
 
 def test_no_kind_of_action_is_left_out() -> None:
