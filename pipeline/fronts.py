@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,11 +14,11 @@ from ..records import Inventory, Memory
 from .actions import Action, acts
 from .plan import Plan
 from .planning.plan_file import parse_plan
-from .reporting.html import Material, RunPoint, run_point
+from .reporting.html import Material, run_point
 from .reporting.text import bracketed, spoken_ids
 from .results import RunResult
 from .rules.hygiene import shown_text
-from .writing.journal import Journal, Outcome
+from .writing.journal import Outcome
 
 if TYPE_CHECKING:
     from .engine import Session
@@ -96,16 +96,14 @@ def plan_material(session: Session, plan: Plan) -> Material:
         for memory in (read.memories if read else ())
         if memory.scope in shown and not memory.is_retired(plan.now.date())
     ]
-    return Material(
-        plan=plan,
+    return _material(
+        session,
+        plan,
+        [*session.reporter(plan).remarks(), *session.kind.left_out()],
         memories=[replace(memory, text=shown_text(memory.text, session.settings)) for memory in memories],
-        accessed=session.access.last(session.store.fingerprint),
         thresholds=session.models.thresholds,
-        points=run_points(session.journal, session.store.fingerprint),
         # Most of it lies in the cache since the plan was made.
         vectors=session.models.read().encode([memory.text for memory in memories]) if memories else None,
-        lines=report_lines(session, plan),
-        remarks=[*session.reporter(plan).remarks(), *session.kind.left_out()],
     )
 
 
@@ -115,27 +113,23 @@ def run_material(session: Session, name: str, *, undo: str) -> Material:
     run = journal.run(name)
     if run.store != session.store.fingerprint:
         raise JournalError(f"Run {name} was made on another store; use the configuration it was made with.")
-    plan = parse_plan(run.plan)
-    told = journal.changes(name)
+    kept = undo if journal.changes(name) and not run.state.startswith("undo") else ""
+    remarks, outcomes = session.kind.besides(journal, name), journal.outcomes(name)
+    told = {"run": name, "state": str(run.state), "undo": kept}
+    return _material(session, parse_plan(run.plan), remarks, outcomes=outcomes, **told)
+
+
+def _material(session: Session, plan: Plan, remarks: Sequence[str], **more: Any) -> Material:  # noqa: ANN401
+    journal, store = session.journal, session.store.fingerprint
+    runs = reversed(journal.runs(store))  # the oldest first
     return Material(
         plan=plan,
-        accessed=session.access.last(session.store.fingerprint),
-        points=run_points(journal, run.store),
+        accessed=session.access.last(store),
+        points=[run_point(run, journal.changes(run.id), journal.outcomes(run.id)) for run in runs],
         lines=report_lines(session, plan),
-        remarks=session.kind.besides(session.journal, name),
-        run=name,
-        state=str(run.state),
-        undo=undo if told and not run.state.startswith("undo") else "",
-        outcomes=journal.outcomes(name),
+        remarks=remarks,
+        **more,
     )
-
-
-def run_points(journal: Journal, fingerprint: str) -> list[RunPoint]:
-    """All runs of a store as they are drawn, oldest first."""
-    return [
-        run_point(run, journal.changes(run.id), journal.outcomes(run.id))
-        for run in reversed(journal.runs(fingerprint))
-    ]
 
 
 def report_lines(session: Session, plan: Plan, *, explain: bool = False) -> list[str]:

@@ -48,8 +48,7 @@ def night(ctx: click.Context, options: Options) -> Iterator[None]:
         return
     if options.metrics:
         require_metrics()
-    scopes = {name: getattr(options, name) for name in ("user_id", "agent_id", "run_id", "app_id")}
-    ctx.meta[_KEPT] = night_of(datetime.now(UTC), scopes)
+    ctx.meta[_KEPT] = night_of(datetime.now(UTC), options.named_scopes().ids)
     number = _noted(options, ctx.meta[_KEPT], None)[0]
     try:
         yield

@@ -264,11 +264,15 @@ class Options:
         """Whether it says which store is meant."""
         return any(getattr(self, name) for name, row in ROWS.items() if row.place and name != "state_dir")
 
-    def scopes(self) -> ScopeFilter:
-        """Whose memories are meant."""
+    def named_scopes(self) -> ScopeFilter:
+        """The users and so on that are named."""
         from ..engine import SCOPE_IDS, scope_filter
 
-        chosen = scope_filter(**{name: getattr(self, name) for name in SCOPE_IDS})
+        return scope_filter(**{name: getattr(self, name) for name in SCOPE_IDS})
+
+    def scopes(self) -> ScopeFilter:
+        """Whose memories are meant."""
+        chosen = self.named_scopes()
         if self.kind not in ROWS["all_scopes"].kinds:
             return chosen
         if chosen.ids and self.all_scopes:

@@ -94,9 +94,7 @@ def undo(options: Options, run: str | None, *, ids: tuple[str, ...]) -> None:
       mem0-dream undo --config mem0.yaml
     """
     options = keep(recalled(options, run))
-    from ..engine import SCOPE_IDS, scope_filter
-
-    scopes = scope_filter(**{name: getattr(options, name) for name in SCOPE_IDS})
+    scopes = options.named_scopes()
     with open_session(options) as session, session.locked():
         done = session.undo(run, now=options.clock, only=ids, scopes=scopes if scopes.ids else None)
         _echo_result(done, session.answered)

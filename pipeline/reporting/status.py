@@ -203,7 +203,7 @@ Night = dict[str, Any]
 """One unattended pass, as it is logged and noted; moments in ISO form."""
 
 
-def night_of(begun: datetime, scopes: Mapping[str, str | None]) -> Night:
+def night_of(begun: datetime, scopes: Mapping[str, str]) -> Night:
     """A pass that begins, over these memories."""
     return {
         "started_at": begun.isoformat(),
@@ -213,7 +213,7 @@ def night_of(begun: datetime, scopes: Mapping[str, str | None]) -> Night:
         "said": "",
         "kind": "",
         "store": "",
-        "scopes": {name: value for name, value in scopes.items() if value},
+        "scopes": dict(scopes),
         "run": "",
         "counts": {},
     }
