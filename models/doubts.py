@@ -80,9 +80,10 @@ Words = tuple[str, ...]
 Told = tuple[datetime | None, datetime | None]
 """When each of two texts was told, None where that is not known."""
 
-_LIKING, _DISLIKE, _CHANGE, _SEVERAL, _DENYING = (
-    _markers(*table_lines("doubts", key)) for key in ("liking", "dislike", "change", "several", "denying")
+_LIKING, _DISLIKE, _CHANGE, _SEVERAL = (
+    _markers(*table_lines("doubts", key)) for key in ("liking", "dislike", "change", "several")
 )
+_STATED_DENIAL = _markers(*table_lines("denials", "stating"))
 _EVENTS = [
     tuple(map(_markers, line.split("|")))
     for key in ("events", "opposed")
@@ -177,7 +178,7 @@ def stated_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (Non
     vetoes = {item.kind for item in found if item.veto}
     if vetoes - STATES - {"progress"}:
         return True
-    if any(item.kind == "negation" and _DENYING.search(item.detail) for item in found):
+    if any(item.kind == "negation" and _STATED_DENIAL.search(item.detail) for item in found):
         return True
     ahead = "progress" in vetoes and _later(told) != (-1 if is_ahead(a) else 1)
     return (ahead or two_states(a, b, found, told)) and min(relation(a, b).said) >= _ONE_THING

@@ -307,7 +307,9 @@ class _Reader:
         known = CONVERSE.get(word.stem)
         if word.kind != "verb":
             nominal = last.kind in {"determiner", "preposition", "person"} or last.text.endswith(("'s", "s'"))
-            if known is None or (nominal and not self._predicate(at)):
+            *_, be, article = _START, _START, *self._before(at, {"auxiliary", "determiner"})
+            predicate = be.folded in _BE and article.kind == "determiner"  # "is the"
+            if known is None or (nominal and not predicate):
                 return
         family, side = known or (word.stem, 1)
         start, end = self._sentence(at)
@@ -344,10 +346,6 @@ class _Reader:
             objects = [bare[-2]]
         for keys in objects:
             self._put(family, -side, keys)
-
-    def _predicate(self, at: int) -> bool:
-        before = self._before(at, {"auxiliary", "determiner"})
-        return len(before) > 1 and before[-2].folded in _BE and before[-1].kind == "determiner"
 
     def _of_order(self, at: int) -> None:
         """What stands before or above what: the phrase behind the word, and the rest of the sentence."""

@@ -24,10 +24,8 @@ MOST_WORDS = 16
 
 _WORD = re.compile(r"[^\W_]+(?:['.:/@-][^\W_]+)*'?|[,;:=]")
 _UNREAD = Expression(
-    r"\b(?:not|no|never|nor|none|nothing|nobody|neither|without|only|just|if|unless|because|since|when|while|"
-    r"whereas|but|or|then|first|last|next time|former|latter|respectively|both|each|other|same|"
-    r"until|except|instead|whom|whose|which|that|it|this|these|those|does|do|did|can|could|may|might|"
-    r"will|would|should|must)\b|n't\b|[^\w\s.,;:='/@-]|(?<!\S)-\w|(?-i:(?<=\s)[A-HJ-Z]\b)",
+    rf"\b(?:{'|'.join(table_words('denials', 'unread'))}|next time)\b|n't\b|[^\w\s.,;:='/@-]|(?<!\S)-\w"
+    r"|(?-i:(?<=\s)[A-HJ-Z]\b)",
     re.IGNORECASE,
 )
 _CLEFT = Expression(

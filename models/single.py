@@ -50,15 +50,13 @@ def _value(text: str, attribute: str) -> tuple[frozenset[str], str] | None:
 
 
 def _claims(text: str, attribute: str) -> Iterator[tuple[frozenset[str], str]]:
-    name = r"\s+".join(map(_inflected, attribute.split()))
+    bases = [re.sub(f"{_ENDING}$", "", word, flags=re.IGNORECASE) for word in attribute.split()]
+    name = r"\s+".join(
+        f"{re.escape(base)}{_ENDING}?" if len(base) >= _STEM else re.escape(word)
+        for base, word in zip(bases, attribute.split(), strict=True)
+    )  # "deploy" is named by "deployment", too
     said = [rf"(?:{name})\s*(?:is now|is|are|:|=|->|→)"]
     said += table_lines("single", attribute) if attribute in _KNOWN else ()
     for match in re.finditer(rf"([^.;:\n]*?)\b(?:{'|'.join(said)})\s*([^.;,\n]+)", text, re.IGNORECASE):
         whose = frozenset(token.text.casefold() for token in tokens(match[1])) - _NOBODY
         yield whose, match[2].strip()
-
-
-def _inflected(word: str) -> str:
-    """A pattern for a word with another ending: "deploy" is named by "deployment", too."""
-    base = re.sub(f"{_ENDING}$", "", word, flags=re.IGNORECASE)
-    return f"{re.escape(base)}{_ENDING}?" if len(base) >= _STEM else re.escape(word)
