@@ -18,42 +18,16 @@ from ..answers import prune_key, rewritten
 from ..judging.cache import OnStage
 from ..judging.statements import Finding
 from ..plan import Plan
-from ..planning.graph.judging import (
-    GraphJudge,
-    GraphModels,
-    GraphView,
-    judged_text,
-    look_alikes,
-    once,
-    question,
-    united,
-)
+from ..planning.graph import judging
+from ..planning.graph.judging import GraphJudge, GraphModels, GraphView, judged_text
 from ..planning.graph.relations import Related, followed
 from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
 from ..rules.due import LastPass, due_reason
-from ..rules.graph.use import (
-    GraphSettings,
-    forget_reason,
-    forgettable,
-    promotion_mark,
-    promotion_reason,
-    records_use,
-    weights_of,
-)
+from ..rules.graph import use
+from ..rules.graph.use import GraphSettings
 from ..stores.base import ScopeFilter
-from ..stores.graph.entities import (
-    BROKEN_LINES,
-    LEARNINGS,
-    Node,
-    Usage,
-    content,
-    edited_observations,
-    entity_text,
-    nodes_of,
-    owner_of,
-    statement,
-    usage,
-)
+from ..stores.graph import entities
+from ..stores.graph.entities import Node, Usage, entity_text, nodes_of, owner_of, statement
 from ..stores.graph.store import FOCUS, GraphStore, LastRun
 from .base import Kind
 
@@ -139,14 +113,14 @@ class GraphKind(Kind):
         view, going, held = cast("GraphView", view), list[Prune](), 0
         for item in self._forgotten(view, means):
             # What may be a fact about a person, and is no learning, goes by a person's word alone.
-            if means.unattended and (item.category or "").casefold() not in LEARNINGS:
+            if means.unattended and (item.category or "").casefold() not in entities.LEARNINGS:
                 held += 1
             else:
                 going.append(item)
         return Found(
             actions=(*going, *self._rewrites(view, means)),
             doubts=tuple(
-                (question(each) if each.same else None) or _conflict(view.nodes, each)
+                (judging.question(each) if each.same else None) or _conflict(view.nodes, each)
                 for each in self._said(going)
                 if each.same or not each.sure
             ),
@@ -163,14 +137,14 @@ class GraphKind(Kind):
         assert self._view is not None and self._judge is not None  # noqa: PT018, S101  (asked during a pass alone)
         nodes, now = self._view.nodes, self._view.means.now
         members = [nodes[unit.id] for unit in units]
-        survivor, observations = united(members, self._judge.models)
-        used = usage(observations)
-        if records_use(nodes.values()) and forget_reason(used, settings=self.graph, now=now):
+        survivor, observations = judging.united(members, self._judge.models)
+        used = entities.usage(observations)
+        if use.records_use(nodes.values()) and use.forget_reason(used, settings=self.graph, now=now):
             raise MergeRefused("the united memory would be forgotten at once")
-        text = statement(survivor.id, content(observations))
+        text = statement(survivor.id, entities.content(observations))
         self._judge.sources[text] = frozenset(unit.id for unit in units)
         if self._promotion(used, survivor.type, now) is not None:
-            observations = (*observations, promotion_mark(now))
+            observations = (*observations, use.promotion_mark(now))
         said = {*map(statement_key, survivor.content)}
         others = (node for node in members if node is not survivor)
         return United(
@@ -243,7 +217,7 @@ class GraphKind(Kind):
         stood = (view.document, view.last) if view else (self.store.document(), self.store.notes.last)
         if duplicates:
             most = means.settings.neighbours
-            alike = look_alikes(nodes, _encoder(means), settings=limits, neighbours=most)
+            alike = judging.look_alikes(nodes, _encoder(means), settings=limits, neighbours=most)
         return graph_state(nodes, stood[0], limits, now, alike, gaps=inventory.gaps, last=stood[1])
 
     def remark(self, journal: Journal, run: Run) -> str:
@@ -295,7 +269,7 @@ class GraphKind(Kind):
         count = len(store.document().broken)
         if not count:
             return None
-        memory = store.parse(store.fetch([BROKEN_LINES])[BROKEN_LINES])
+        memory = store.parse(store.fetch([entities.BROKEN_LINES])[entities.BROKEN_LINES])
         move = Rewrite.of(memory, name="broken", text="", reason=f"move {count} broken lines to the archive")
         return Plan(store.fingerprint, store.kind, now, "none", totals=(), actions=(move,))
 
@@ -303,9 +277,9 @@ class GraphKind(Kind):
         """What may go, and why; nothing that a person brought back."""
         notes, now = self.store.notes, means.now
         nodes, focus = list(view.nodes.values()), notes.noted(FOCUS)
-        weights = weights_of(nodes, now=now, settings=self.graph, focus=focus)
+        weights = use.weights_of(nodes, now=now, settings=self.graph, focus=focus)
         weights |= dict.fromkeys(notes.brought_back(now, within=self.graph.forget_unused), 1.0)
-        reasons = forgettable(view.nodes, settings=self.graph, now=now, weights=weights)
+        reasons = use.forgettable(view.nodes, settings=self.graph, now=now, weights=weights)
         return [
             Prune.of(node.memory, reason="stale", age_days=node.usage.age_days(now), detail=why)
             for node, why in ((view.nodes[name], why) for name, why in reasons.items())
@@ -320,12 +294,12 @@ class GraphKind(Kind):
             memory = node.memory
             if memory.pinned or memory.text_hash in refused:
                 continue
-            texts = once(node)
+            texts = judging.once(node)
             double = len(node.observations) - len(texts)
             reasons = [f"{double} observations stand twice"] if double else []
-            why = self._promotion(usage(texts), node.type, means.now)
+            why = self._promotion(entities.usage(texts), node.type, means.now)
             if why is not None:
-                texts, reasons = [*texts, promotion_mark(means.now)], [*reasons, why]
+                texts, reasons = [*texts, use.promotion_mark(means.now)], [*reasons, why]
             if reasons:
                 change = Rewrite if why is None else Promote
                 told: dict[str, Any] = {"text": entity_text(node.id, texts), "observations": tuple(texts)}
@@ -335,7 +309,7 @@ class GraphKind(Kind):
     def _promotion(self, used: Usage, entity_type: str, now: datetime) -> str | None:
         if self.store.core is None:
             return None
-        return promotion_reason(used, entity_type, settings=self.graph, now=now)
+        return use.promotion_reason(used, entity_type, settings=self.graph, now=now)
 
 
 def _counts_words(means: Means) -> bool:
@@ -351,7 +325,7 @@ def _as_edited(action: Action) -> Action:
     """A merge whose text a person has edited says what stands there."""
     if isinstance(action, Merge) and action.observations and action.survivor is not None:
         with contextlib.suppress(ValueError):  # the store refuses it
-            said = edited_observations(action.survivor, action.text)
+            said = entities.edited_observations(action.survivor, action.text)
             return replace(action, observations=tuple(said))
     return action
 

@@ -18,7 +18,7 @@ from ...plan import Plan
 from ...rules.graph.names import siblings
 from ...rules.graph.use import GraphSettings
 from ...stores.graph.entities import MERGED_MARK, RELATIONS, Node, owner_of, part_id, relations_text, words_of
-from ...stores.graph.lines import Edge, GraphDocument, handed_over, without_entity
+from ...stores.graph.lines import Edge, GraphDocument, handed_over
 
 RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM = "related_to", "supersedes", "applies_to", "derived_from"
 STANDARD = (RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM, "competes_in", "part_of")
@@ -147,7 +147,7 @@ def followed(plan: Plan, related: Related) -> Plan:
     earlier = [action for action in plan.actions if isinstance(action, Relate)]
     after = related.document
     for name, survivor in _leaving(others):
-        after = after.with_lines(without_entity(after, name, survivor))
+        after = after.without_entity(name, survivor)
     held = Counter(after.relations)
     faulty = set(dangling(after.names, held))
     twice = {edge for edge, count in held.items() if count > 1}

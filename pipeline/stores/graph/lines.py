@@ -192,6 +192,73 @@ class GraphDocument:
         """The same in an order of its own, for a place that decides the order of lines itself."""
         return self.with_lines(sorted(self.lines, key=lambda line: (line.kind, line.raw)))
 
+    def with_relations(self, name: str, wanted: Sequence[tuple[str, str]]) -> GraphDocument:
+        """The graph with exactly these relations (type, target) leaving an entity; others are not moved."""
+        left = list(wanted)
+        lines: list[GraphLine] = []
+        for line in self.lines:
+            if line.kind == "relation" and line.edge[0] == name:
+                key = (line.edge[2], line.edge[1])
+                if key not in left:
+                    continue
+                left.remove(key)
+            lines.append(line)
+        if any(target not in self.names for _, target in left) or (left and name not in self.names):
+            raise RefusedChangeError(f"a relation of {name} would lead nowhere")
+        lines += [GraphLine.relation(name, target, kind) for kind, target in left]
+        return self.with_lines(lines)
+
+    def with_observations(self, name: str, observations: Sequence[str]) -> GraphDocument:
+        """The graph with one entity that says exactly this; several lines of its name become one.
+
+        Raises:
+            RefusedChangeError: If there is no such entity.
+        """
+        if name not in self.names:
+            raise RefusedChangeError(f"memory {name} is gone")
+        first, *more = self.entities[name]
+        line = _with_fields(first, self.fields(name)) if more else first
+        new = line.changed(observations=list(observations))
+        at = next(place for place, each in enumerate(self.lines) if each.name == name)
+        others = [each for each in self.lines[at:] if each.name != name]
+        return self.with_lines([*self.lines[:at], new, *others])
+
+    def without_observation(self, name: str, key: str) -> GraphDocument:
+        """The graph without one observation of one entity, however often it stands in its line.
+
+        Raises:
+            RefusedChangeError: If several lines of that name hold it: an undo could not tell them apart.
+        """
+        lines: list[GraphLine] = []
+        touched = 0
+        for line in self.lines:
+            held = list(line.item["observations"]) if line.name == name else []
+            kept = [text for text in held if observation_key(text) != key]
+            touched += len(kept) < len(held)
+            lines.append(line.changed(observations=kept) if len(kept) < len(held) else line)
+        if touched > 1:
+            raise RefusedChangeError(
+                f"{name} stands in {touched} lines that say this; make one of them first"
+            )
+        return self.with_lines(lines)
+
+    def without_entity(self, name: str, survivor: str | None) -> GraphDocument:
+        """The graph without an entity; its survivor takes over its relations, and fields that it lacks."""
+        fields = self.fields(name)
+        leads = iter(handed_over(self.relations, name, survivor))
+        lines: list[GraphLine] = []
+        for line in self.lines:
+            if line.kind == "relation":
+                edge = next(leads)
+                if edge is not None:
+                    lines.append(
+                        line if edge == line.edge else line.changed(**{"from": edge[0], "to": edge[1]})
+                    )
+            elif line.name != name:
+                stays = survivor is not None and line.name == survivor
+                lines.append(_with_fields(line, fields) if stays else line)
+        return self.with_lines(lines)
+
 
 def foreign_reason(document: GraphDocument) -> str | None:
     """Why a file is no graph of a memory server; None if it is one, or empty.
@@ -251,72 +318,6 @@ def _dump(item: Mapping[str, Any]) -> str:
     except UnicodeEncodeError:  # a lone surrogate is a text in JavaScript, but not in UTF-8
         return json.dumps(item, separators=(",", ":"))
     return text
-
-
-def with_relations(document: GraphDocument, name: str, wanted: Sequence[tuple[str, str]]) -> list[GraphLine]:
-    """The lines with exactly these relations (type, target) leaving an entity; what stays is not moved."""
-    left = list(wanted)
-    lines: list[GraphLine] = []
-    for line in document.lines:
-        if line.kind == "relation" and line.edge[0] == name:
-            key = (line.edge[2], line.edge[1])
-            if key not in left:
-                continue
-            left.remove(key)
-        lines.append(line)
-    if any(target not in document.names for _, target in left) or (left and name not in document.names):
-        raise RefusedChangeError(f"a relation of {name} would lead nowhere")
-    return [*lines, *(GraphLine.relation(name, target, kind) for kind, target in left)]
-
-
-def with_observations(document: GraphDocument, name: str, observations: Sequence[str]) -> list[GraphLine]:
-    """The lines with one entity that says exactly this; several lines of its name become one.
-
-    Raises:
-        RefusedChangeError: If there is no such entity.
-    """
-    if name not in document.names:
-        raise RefusedChangeError(f"memory {name} is gone")
-    first, *more = document.entities[name]
-    line = _with_fields(first, document.fields(name)) if more else first
-    new = line.changed(observations=list(observations))
-    at = next(place for place, each in enumerate(document.lines) if each.name == name)
-    others = [each for each in document.lines[at:] if each.name != name]
-    return [*document.lines[:at], new, *others]
-
-
-def without_observation(document: GraphDocument, name: str, key: str) -> list[GraphLine]:
-    """The lines without one observation of one entity, however often it stands in its line.
-
-    Raises:
-        RefusedChangeError: If several lines of that name hold it: an undo could not tell them apart.
-    """
-    lines: list[GraphLine] = []
-    touched = 0
-    for line in document.lines:
-        held = list(line.item["observations"]) if line.name == name else []
-        kept = [text for text in held if observation_key(text) != key]
-        touched += len(kept) < len(held)
-        lines.append(line.changed(observations=kept) if len(kept) < len(held) else line)
-    if touched > 1:
-        raise RefusedChangeError(f"{name} stands in {touched} lines that say this; make one of them first")
-    return lines
-
-
-def without_entity(document: GraphDocument, name: str, survivor: str | None) -> list[GraphLine]:
-    """The lines without an entity; its survivor takes over its relations, and the fields that it lacks."""
-    fields = document.fields(name)
-    leads = iter(handed_over(document.relations, name, survivor))
-    lines: list[GraphLine] = []
-    for line in document.lines:
-        if line.kind == "relation":
-            edge = next(leads)
-            if edge is not None:
-                lines.append(line if edge == line.edge else line.changed(**{"from": edge[0], "to": edge[1]}))
-        elif line.name != name:
-            stays = survivor is not None and line.name == survivor
-            lines.append(_with_fields(line, fields) if stays else line)
-    return lines
 
 
 def handed_over(edges: Sequence[Edge], name: str, survivor: str | None) -> list[Edge | None]:

@@ -22,28 +22,10 @@ from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot,
 from ..files import digest
 from ..files.database import Database
 from ..files.undo import FileHistory, Image, keep_entry, kept_entries, read_image
+from . import entities
 from .core_memory import CoreFile
-from .entities import (
-    BROKEN_LINES,
-    PROMOTED_MARK,
-    RELATIONS,
-    entity_text,
-    observation_key,
-    relations_text,
-    split_part,
-    usage,
-)
-from .lines import (
-    KNOWN,
-    GraphDocument,
-    GraphLine,
-    foreign_reason,
-    settled,
-    with_observations,
-    with_relations,
-    without_entity,
-    without_observation,
-)
+from .entities import entity_text, observation_key, relations_text, split_part
+from .lines import KNOWN, GraphDocument, GraphLine, foreign_reason, settled
 from .media import Medium
 
 _CORE = "core memory of"
@@ -188,7 +170,7 @@ class GraphStore(Store):
         """
         document = self.document()
         memory_id = change.snapshot.id if isinstance(change, Restore) else getattr(change, "id", "")
-        if document.broken and memory_id != BROKEN_LINES:
+        if document.broken and memory_id != entities.BROKEN_LINES:
             raise StoreError("The graph holds broken lines; run again with --repair. Nothing was changed.")
         match change:
             case Update():
@@ -255,7 +237,7 @@ class GraphStore(Store):
             raise UsageError(f"The graph holds a memory {name!r} already; nothing was changed.")
         names = document.names | {name}
         back = [line for line in relations if names.issuperset(line.edge[:2])]
-        self._save(document, [*document.lines, *own, *back], key="")
+        self._save(document.with_lines([*document.lines, *own, *back]), key="")
         self.notes.bring_back(name, now=now)
         return len(back), len(relations) - len(back)
 
@@ -278,7 +260,7 @@ class GraphStore(Store):
         items = [GraphLine.of(raw).item for raw in snapshot.payload["raws"]]
         observations = [text for item in items for text in item["observations"]]
         fields = {key: value for item in items for key, value in item.items()}
-        used = usage(observations, fields)
+        used = entities.usage(observations, fields)
         # Left alone are: one name with two types, which cannot be written back as one line; a name that looks
         # like that of a part, which cannot be told from it once it is gone; and what a running server holds
         # twice, since it removes all equal observations at once.
@@ -299,10 +281,9 @@ class GraphStore(Store):
             metadata={"observations": observations, "fields": unknown},
         )
 
-    def _save(self, document: GraphDocument, lines: Sequence[GraphLine], *, key: str) -> None:
-        """Put new lines in the place of those that were read; the step is noted before, to be taken back."""
-        before, new = self._held[0], document.with_lines(lines)
-        new = new if self.medium.verbatim else new.in_order()
+    def _save(self, new: GraphDocument, *, key: str) -> None:
+        """Put a graph in the place of the one that was read; the step is noted before, to be taken back."""
+        before, new = self._held[0], new if self.medium.verbatim else new.in_order()
         if new.data != before:
             self._history.note(self.medium.name, Image(before), new.data, key=key)
             self._replace(before, new.data)
@@ -313,32 +294,32 @@ class GraphStore(Store):
         self.medium.save(before, after)
 
     def _update(self, document: GraphDocument, change: Update) -> None:
-        if change.id == BROKEN_LINES and change.id not in document.names:
+        if change.id == entities.BROKEN_LINES and change.id not in document.names:
             if change.at is None:
                 raise RefusedChangeError("broken lines are moved by a run alone")
             if rows := [{"number": number, "raw": line.raw} for number, line in document.broken]:
                 path = self.archive / f"{change.at.date().isoformat()}-broken.json"
                 keep_entry(path, {"movedAt": change.at.isoformat(), "lines": rows}, same=("lines",))
                 kept = [line for line in document.lines if line.kind != "broken"]
-                self._save(document, kept, key=self._key(change.id))
+                self._save(document.with_lines(kept), key=self._key(change.id))
             return
         part_of = None if change.id in document.names else split_part(change.id)
         name, part = part_of or (change.id, "")
-        if part == RELATIONS:
+        if part == entities.RELATIONS:
             text = relations_text(change.relations or ())
-            lines = with_relations(document, name, change.relations or ())
+            new = document.with_relations(name, change.relations or ())
         else:
             text = entity_text(name, change.observations)
-            lines = with_observations(document, name, change.observations)
+            new = document.with_observations(name, change.observations)
         # A plan that was edited by hand may say one thing and do another.
         if text != change.text:
             raise RefusedChangeError("the new text is not what the list beside it says")
-        if part != RELATIONS:
+        if part != entities.RELATIONS:
             self._promote(document.entities[name][0], change.observations, change.at)
-        self._save(document, lines, key=self._key(change.id))
+        self._save(new, key=self._key(change.id))
 
     def _promote(self, line: GraphLine, observations: Sequence[str], at: datetime | None) -> None:
-        marked = {text for text in observations if text.startswith(PROMOTED_MARK)}
+        marked = {text for text in observations if text.startswith(entities.PROMOTED_MARK)}
         if not marked - set(line.item["observations"]):
             return
         if self.core is None or at is None:
@@ -349,7 +330,7 @@ class GraphStore(Store):
     def _delete(self, document: GraphDocument, change: Delete) -> None:
         if change.id not in document.names:
             if part := split_part(change.id):
-                self._save(document, without_observation(document, *part), key=self._key(change.id))
+                self._save(document.without_observation(*part), key=self._key(change.id))
             return
         if change.into is None:
             if change.at is None or not change.reason:
@@ -367,8 +348,7 @@ class GraphStore(Store):
                 raise RefusedChangeError(
                     f"memory {change.into}, which takes its place, does not say all of it any more"
                 )
-        lines = without_entity(document, change.id, change.into)
-        self._save(document, lines, key=self._key(change.id))
+        self._save(document.without_entity(change.id, change.into), key=self._key(change.id))
 
     def _restore(self, memory_id: str) -> None:
         """Take this run's change of a record back; what was written since stays."""
@@ -392,11 +372,11 @@ class GraphStore(Store):
 def _find(document: GraphDocument, memory_id: str) -> Snapshot | None:
     if memory_id in document.names:
         return _entity(document, memory_id)
-    if memory_id == BROKEN_LINES:
+    if memory_id == entities.BROKEN_LINES:
         raws = [line.raw for _, line in document.broken]
         return Snapshot(memory_id, {"kind": "broken", "name": "", "raws": raws})
     name, key = split_part(memory_id) or ("", "")
-    if key == RELATIONS:
+    if key == entities.RELATIONS:
         raws = [line.raw for line in document.touching.get(name, ()) if line.edge[0] == name]
         return Snapshot(memory_id, {"kind": "relations", "name": name, "raws": raws})
     for line in document.entities.get(name, ()) if key else ():
@@ -404,7 +384,9 @@ def _find(document: GraphDocument, memory_id: str) -> Snapshot | None:
         for text in observations:
             if observation_key(text) == key:
                 payload = {"kind": "observation", "name": name, "type": kind, "text": text}
-                return Snapshot(memory_id, payload | {"pinned": usage(observations, line.item).critical})
+                return Snapshot(
+                    memory_id, payload | {"pinned": entities.usage(observations, line.item).critical}
+                )
     return None
 
 

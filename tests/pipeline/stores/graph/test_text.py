@@ -14,7 +14,7 @@ from mem0_dream.pipeline.stores.graph.entities import (
     part_id,
     split_part,
 )
-from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine, with_relations, without_entity
+from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
 
 
 def document(*lines):
@@ -103,13 +103,13 @@ def test_a_lone_surrogate_can_be_written():
 def test_relations_of_the_removed_go_to_the_survivor_or_with_it():
     edges = [relation("a", "c", "uses", weight=1), relation("b", "c"), relation("c", "a"), relation("a", "b")]
     graph = document(*map(entity, "abc"), *edges, relation("a", "a"), relation("b", "b"))
-    lines = [line for line in without_entity(graph, "a", "b") if line.kind == "relation"]
+    lines = [line for line in graph.without_entity("a", "b").lines if line.kind == "relation"]
     assert [line.edge[:2] for line in lines] == [("b", "c"), ("c", "b"), ("b", "b")]
     assert lines[1].raw == relation("c", "b")
-    left = [line.raw for line in without_entity(graph, "a", None)]
+    left = [line.raw for line in graph.without_entity("a", None).lines]
     assert left == [entity("b"), entity("c"), relation("b", "c"), relation("b", "b")]
 
 
 def test_a_relation_to_nowhere_is_refused():
     with pytest.raises(RefusedChangeError):
-        with_relations(document(entity("a")), "a", [("uses", "gone")])
+        document(entity("a")).with_relations("a", [("uses", "gone")])
