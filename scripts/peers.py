@@ -98,19 +98,15 @@ def chosen(folder: Path | None, memories: int) -> list[World]:
     """Worlds spread over a folder (of the sample: all), each text once."""
     worlds = labelled.held_out(labelled.read_worlds(folder))[1] if folder else labelled.read_worlds(SAMPLE)
     step = max(1, sum(len(world.lines) for world in worlds) // memories)
-    first = {line.judged: line for world in worlds[::step] for line in reversed(world.lines)}
-    return [
-        replace(world, lines=tuple(line for line in world.lines if first[line.judged] is line))
-        for world in worlds[::step]
-    ]
+    worlds = worlds[::step]
+    first = {line.judged: line for world in worlds for line in reversed(world.lines)}
+    return [replace(w, lines=tuple(line for line in w.lines if first[line.judged] is line)) for w in worlds]
 
 
 def repeated(worlds: Iterable[World]) -> int:
     """How many memories could go: all but one of those that state one fact."""
-    stated = [
-        (world.style, world.name, line.block) for world in worlds for line in world.lines if line.role in "-="
-    ]
-    return len(stated) - len(set(stated))
+    facts = [(w.style, w.name, line.block) for w in worlds for line in w.lines if line.role in "-="]
+    return len(facts) - len(set(facts))
 
 
 def compared(worlds: Sequence[World], encoder: Encoder, scorer: str) -> list[Row]:
@@ -203,14 +199,14 @@ def _semhash_removals(world: World, vectors: NDArray[np.float32]) -> Pairs:
     return [(rows[each.record], rows[each.duplicate_of]) for each in filtered]
 
 
-def _mined(world: World, vectors: NDArray[np.float32]) -> Pairs:  # noqa: ARG001
+def _mined(_: World, vectors: NDArray[np.float32]) -> Pairs:
     from sentence_transformers.util import paraphrase_mining_embeddings
 
     mined = paraphrase_mining_embeddings(torch.from_numpy(vectors))
     return _unordered((i, j) for score, i, j in mined if score >= NEAR)
 
 
-def _by_words(world: World, vectors: NDArray[np.float32]) -> Pairs:  # noqa: ARG001
+def _by_words(world: World, _: NDArray[np.float32]) -> Pairs:
     pairs = itertools.combinations(enumerate(_texts(world)), 2)
     return ((i, j) for (i, a), (j, b) in pairs if overlap(a, b) > DUPLICATE_OVERLAP)
 

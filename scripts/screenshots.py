@@ -84,19 +84,21 @@ def draw_review(browser: Any, address: str) -> None:  # noqa: ANN401
     tab.evaluate("window.scrollTo(0, document.querySelector('.edit').closest('article').offsetTop - 170)")
     tab.screenshot(path=IMAGES / "review-edit.png")
     tab.locator('.edit [data-do="cancel"]').click()
+
+    def confirm() -> None:
+        tab.click('[data-do="confirm"]')
+        tab.locator('[data-do="undo-last"]').wait_for()
+        tab.locator('#notices [aria-label="Close"]').click()
+
     tab.click('[data-do="apply"]')
     tab.locator("dialog[open]").wait_for()
     tab.screenshot(path=IMAGES / "review-apply.png")
-    tab.click('[data-do="confirm"]')
-    tab.locator('[data-do="undo-last"]').wait_for()
-    tab.locator('#notices [aria-label="Close"]').click()
+    confirm()
     tab.click('[data-kind="prune"]')  # a second run, so that there is a line to draw
     tab.click('[data-do="yes-all"]')
     tab.get_by_text("accepted.").wait_for()
     tab.click('[data-do="apply"]')
-    tab.click('[data-do="confirm"]')
-    tab.locator('[data-do="undo-last"]').wait_for()
-    tab.locator('#notices [aria-label="Close"]').click()
+    confirm()
     tab.click("#tab-history")
     tab.set_viewport_size({"width": 1180, "height": 1100})
     tab.screenshot(path=IMAGES / "review-history.png")

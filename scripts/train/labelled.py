@@ -54,12 +54,13 @@ def read_labelled(data: Path, encode: Encode) -> list[LabelledPair]:
     hard, real = (read_files([data / "pairs" / name])[0] for name in ("dev.jsonl", "real_dev.jsonl"))
     real = [replace(pair, source="real", category="") for pair in real]
     bound = (p for one in held_exchanges(read_exchanges(data / "exchanges"))[1] for p in exchange_pairs(one))
+    stores = read_files(sorted((data / "stores").glob("*.json")))[1]
     return [
         *(replace(pair, source="hard", group=_dealt(pair.name), weight=1.0) for pair in hard),
         *real,
         *_among_people(real, encode),
         *(replace(pair, source="bound", group=_dealt(pair.group)) for pair in bound),
-        *_inside(read_files(sorted((data / "stores").glob("*.json")))[1], encode),
+        *_inside(stores, encode),
         *(p for world in held_out(read_worlds(data / "worlds"))[1] for p in _world_pairs(world, encode)),
     ]
 

@@ -29,20 +29,10 @@ from ...models.encoder import SentenceEncoder
 from ...pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
 from ..evaluate.labelled import held_exchanges, held_out, held_stores, read_exchanges, read_worlds
 from ..evaluate.quality import store_report
+from . import examples as pairs_of
 from .calibrate import FOLDS, cross_validated, fit, fit_folds, report, thresholds
 from .edits import edited_pairs, set_examples
-from .examples import (
-    DUPLICATE,
-    Example,
-    composed_pairs,
-    compound_pairs,
-    minimal_pairs,
-    read_nli,
-    read_short,
-    short_pairs,
-    wordings,
-    world_examples,
-)
+from .examples import DUPLICATE, Example, read_nli
 from .labelled import Encode, folds, read_labelled
 from .network import add_figures, build, export, quantize, train
 from .restatements import constructed_pairs, read_restatements, restated_pairs
@@ -112,10 +102,10 @@ def _finetune(options: argparse.Namespace) -> None:
         return rng.sample(examples, min(DRAWN[kind], len(examples)))
 
     worlds, _ = held_out(read_worlds(options.data / "worlds"))
-    blocks = world_examples(worlds, _encode(options), seed=seed)
+    blocks = pairs_of.world_examples(worlds, _encode(options), seed=seed)
     seen, _ = held_exchanges(read_exchanges(options.data / "exchanges"))
     relations, patterns = read_restatements(OUR_DATA / "restatements.txt")
-    groups = [*wordings(worlds), *(one[0] for one in seen)]
+    groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen)]
     outside = read_nli(options.data / "outside" / "train.tsv.gz", seed=seed)
     general = [*outside[: DRAWN["outside"]], *_general(options, 2)[: options.replay]]
     examples = [
@@ -135,12 +125,12 @@ def _finetune(options: argparse.Namespace) -> None:
 
 def _own_examples(seed: int) -> list[Example]:
     """Contrast sets, minimal pairs, composed memories and stories; each pair beside its mirror image."""
-    short = read_short(OUR_DATA / "contrast_short.jsonl")
+    short = pairs_of.read_short(OUR_DATA / "contrast_short.jsonl")
     return [
-        *short_pairs(short),
-        *list(minimal_pairs(OUR_DATA / "minimal.txt")) * MINIMAL_REPEATS,
-        *compound_pairs(OUR_DATA / "contrast_compound.jsonl"),
-        *composed_pairs(short, seed=seed),
+        *pairs_of.short_pairs(short),
+        *list(pairs_of.minimal_pairs(OUR_DATA / "minimal.txt")) * MINIMAL_REPEATS,
+        *pairs_of.compound_pairs(OUR_DATA / "contrast_compound.jsonl"),
+        *pairs_of.composed_pairs(short, seed=seed),
         *story_pairs(read_stories(OUR_DATA / "stories.txt"), seed=seed),
     ]
 

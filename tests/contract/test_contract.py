@@ -111,8 +111,10 @@ class TestCommandLine:
             call("undo")
         assert world.content() == before
 
-    def test_a_second_pass_has_nothing_to_do(self, world: World, call: Call) -> None:
+    def test_pinned_memories_stay_and_a_second_pass_has_nothing_to_do(self, world: World, call: Call) -> None:
+        before = world.texts()[world.pinned]
         call("--auto")
+        assert world.texts()[world.pinned] == before
         settled = world.content()
         call("--auto")
         assert world.content() == settled
@@ -172,11 +174,6 @@ class TestCommandLine:
         assert world.content() == before
         assert call("reject", "--list").stdout == "No answers yet.\n"
         assert call("runs").stdout == "No runs yet.\n"
-
-    def test_pinned_memories_stay(self, world: World, call: Call) -> None:
-        before = world.texts()[world.pinned]
-        call("--auto")
-        assert world.texts()[world.pinned] == before
 
     def test_the_budget_stops_an_unattended_pass(self, world: World, call: Call) -> None:
         before, said = world.content(), {statement_key(text) for text in world.texts().values()}

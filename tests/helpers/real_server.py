@@ -17,6 +17,7 @@ import tempfile
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 KEY = "the administrator's key of a test"
 SOURCE = os.environ.get("MEM0_SERVER_SOURCE", "")
@@ -45,25 +46,16 @@ def address() -> tuple[str, str]:
         "PYTHONPATH": str(sources),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    subprocess.run(
-        [python, "-m", "alembic", "upgrade", "head"],
-        cwd=sources,
-        env=environment,
-        check=True,
-        capture_output=True,
-    )
+    inside: dict[str, Any] = {"cwd": sources, "env": environment}
+    subprocess.run([python, "-m", "alembic", "upgrade", "head"], **inside, check=True, capture_output=True)
     log = (Path(folder.name) / "server.log").open("wb")
-    server = subprocess.Popen(
-        [python, __file__, str(port)], cwd=sources, env=environment, stdout=log, stderr=log
-    )
+    server = subprocess.Popen([python, __file__, str(port)], **inside, stdout=log, stderr=log)
     atexit.register(server.kill)
     for _ in range(3000):  # torch may take minutes to import on a busy machine
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return (
-                    f"http://127.0.0.1:{port}",
-                    f"postgresql://postgres:postgres@127.0.0.1:{database}/postgres",
-                )
+                database_url = f"postgresql://postgres:postgres@127.0.0.1:{database}/postgres"
+                return f"http://127.0.0.1:{port}", database_url
         if server.poll() is not None:
             break
         time.sleep(0.2)
@@ -122,9 +114,8 @@ def filled(url: str, rows: list[tuple[str, int]], now: datetime) -> list[str]:
                 "infer": False,
                 "metadata": {"created_at": (now - timedelta(days=days)).isoformat()},
             }
-            ids.append(
-                str(client.post("/memories", json=content).raise_for_status().json()["results"][0]["id"])
-            )
+            answer = client.post("/memories", json=content).raise_for_status().json()
+            ids.append(str(answer["results"][0]["id"]))
     return ids
 
 

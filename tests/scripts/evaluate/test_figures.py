@@ -30,16 +30,12 @@ STORE_HEAD = (
 def data(tmp_path: Path) -> Path:
     (tmp_path / "pairs").mkdir()
     (tmp_path / "stores").mkdir()
-    lines = [json.dumps(row) for row in ROWS]
-    (tmp_path / "pairs" / "dev.jsonl").write_text("\n".join(lines))
-    (tmp_path / "pairs" / "real_dev.jsonl").write_text(
-        "\n".join(json.dumps(row | {"weight": 3}) for row in ROWS)
-    )
-    memories: list[dict[str, object]] = [
-        {"id": key, "memory": text, "created_at": "2026-11-01T00:00:00Z", "updated_at": None,
-         "last_accessed_at": None, "metadata": {}}
-        for key, text in (("1", "Owns a brindle whippet named Pickle"), ("2", "owns a brindle whippet named Pickle."))
-    ]  # fmt: skip
+    for name, weight in (("dev", 1), ("real_dev", 3)):
+        lines = (json.dumps(row | {"weight": weight}) for row in ROWS)
+        (tmp_path / "pairs" / f"{name}.jsonl").write_text("\n".join(lines))
+    texts = {"1": "Owns a brindle whippet named Pickle", "2": "owns a brindle whippet named Pickle."}
+    day = "2026-11-01T00:00:00Z"
+    memories = [{"id": key, "memory": text, "created_at": day} for key, text in texts.items()]
     (tmp_path / "stores" / "tiny.json").write_text(
         json.dumps({"now": "2026-11-21", "user_id": "u", "memories": memories, "gold": GOLD})
     )

@@ -24,12 +24,9 @@ LIMITS = Thresholds(auto=0.8, duplicate=0.5, contradiction=0.5)
 
 
 def decisions(probabilities: list[list[float]], gold: list[int]) -> Decisions:
-    rows = np.array(probabilities)
-    decided = rows.argmax(axis=1)
-    count = len(gold)
-    return Decisions(
-        np.array(gold), decided, rows[:, 0] >= LIMITS.auto, rows, np.ones(count), np.arange(count)
-    )
+    rows, count = np.array(probabilities), len(gold)
+    auto = rows[:, 0] >= LIMITS.auto
+    return Decisions(np.array(gold), rows.argmax(axis=1), auto, rows, np.ones(count), np.arange(count))
 
 
 FIVE = decisions(
@@ -38,22 +35,17 @@ FIVE = decisions(
 NO_CONTRADICTION = decisions([[0.9, 0.0, 0.1], [0.2, 0.0, 0.8]], [0, 1])
 
 
-def test_bins_by_hand():
-    bins = reliability(
-        np.array([0.92, 0.94, 0.1, 0.16]), np.array([True, False, False, False]), np.array([1, 1, 1, 2.0])
-    )
+def test_bins_by_hand_and_the_calibration_error_over_them():
+    confidence, right = np.array([0.92, 0.94, 0.1, 0.16]), np.array([True, False, False, False])
+    bins = reliability(confidence, right, np.array([1, 1, 1, 2.0]))
     assert bins.stated == pytest.approx([0.14, 0.93])
     assert bins.true.tolist() == [0.0, 0.5]
     assert bins.share == pytest.approx([0.6, 0.4])
-
-
-def test_bins_are_those_of_the_calibration_error():
-    rng = np.random.default_rng(9)
-    confidence, right, weight = rng.random(200), rng.random(200) < 0.5, rng.random(200)
-    bins = reliability(confidence, right, weight)
-    gaps = float(np.sum(np.abs(bins.stated - bins.true) * bins.share))
-    assert gaps == pytest.approx(calibration_error(confidence, right, weight))
+    gaps = 0.6 * 0.14 + 0.4 * (0.93 - 0.5)
+    assert calibration_error(confidence, right, np.array([1, 1, 1, 2.0])) == pytest.approx(gaps)
     assert calibration_error(np.full(2, 0.5), np.array([True, False]), np.ones(2)) == pytest.approx(0.0)
+    for count, gap in ((9, 0.0), (5, 0.4)):
+        assert calibration_error(np.full(10, 0.9), np.arange(10) < count, np.ones(10)) == pytest.approx(gap)
 
 
 @pytest.mark.parametrize("case", [FIVE, NO_CONTRADICTION], ids=["all labels", "no contradiction scored"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,27 +59,17 @@ def data(tmp_path: Path) -> Path:
         for row in labelled_rows(range(SETS)):
             label = {"duplicate": "e", "contradiction": "c", "distinct": "n"}[str(row["label"])]
             file.write(f"nli3\t{label}\t{row['a']}\t{row['b']}\tours\tours\n")
-    with gzip.open(folder / "nli" / "train.tsv.gz", "rb") as file:
-        outside = file.read()
     (folder / "outside").mkdir()
-    (folder / "outside" / "train.tsv.gz").write_bytes(gzip.compress(outside))
+    shutil.copy(folder / "nli" / "train.tsv.gz", folder / "outside")
     (folder / "exchanges").mkdir()
     (folder / "exchanges" / "x1.tsv").write_text(EXCHANGES, encoding="utf-8")
     (folder / "worlds").symlink_to(SHORT.parent / "worlds_sample")
     (folder / "stores").mkdir()
     for number in range(2):
         texts = [row["b"] for row in labelled_rows(range(2 * SETS, 2 * SETS + 4))]
-        store = {
-            "memories": [
-                {"id": f"m{at}", "memory": text, "category": "fact"} for at, text in enumerate(texts)
-            ],
-            "gold": {
-                "duplicate_groups": [["m0", "m3"]],
-                "contradictions": [["m1", "m4"]],
-                "prune": {"stale": [], "vague": []},
-                "keep": [],
-            },
-        }
+        memories = [{"id": f"m{at}", "memory": text, "category": "fact"} for at, text in enumerate(texts)]
+        gold = {"duplicate_groups": [["m0", "m3"]], "contradictions": [["m1", "m4"]], "keep": []}
+        store = {"memories": memories, "gold": gold | {"prune": {"stale": [], "vague": []}}}
         (folder / "stores" / f"s{number}.json").write_text(json.dumps(store), encoding="utf-8")
     return folder
 
