@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...models.bundled.calibrator import Calibrator
 from ...models.scorer import Thresholds
 from ..evaluate.metrics import Decisions, pair_figures, share_right, threshold_at
-from .signals import Table
+from .labelled import Table
 
 FOLDS = 6
 MEMBERS = 6

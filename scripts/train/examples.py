@@ -201,13 +201,8 @@ def compose(
 
     Contained facts make a duplicate, partly shared ones a distinct pair, one contradicted fact a
     contradiction; both sides take one to three facts in any label, so that length says nothing.
-
-    Args:
-        same: Wordings of the fact that decides, two at least.
-        contra: What contradicts it, if anything does.
-        beside: What only looks like it.
-        others: Wordings of two other facts, two at least of each.
-        rng: Draws what is told of whom.
+    Of the fact that decides (`same`) and of two `others` two wordings at least; `contra` contradicts
+    it, `beside` only looks like it.
     """
     left, right = others
     (first, second), (left_one, left_two) = rng.sample(same, 2), rng.sample(left, 2)

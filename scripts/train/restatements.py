@@ -37,12 +37,8 @@ class Relation:
     constructions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """What a text may look like, and forms of its parts that say the same."""
-
-    fits: re.Pattern[str]
-    forms: tuple[str, ...]
+Pattern = tuple[re.Pattern[str], tuple[str, ...]]
+"""What a text may look like, and forms of its parts that say the same."""
 
 
 def read_restatements(path: Path) -> tuple[list[Relation], list[Pattern]]:
@@ -61,7 +57,7 @@ def read_restatements(path: Path) -> tuple[list[Relation], list[Pattern]]:
             pattern, _, forms = line[2:].partition(" => ")
             for short, long in _SHORTHANDS.items():
                 pattern = pattern.replace(short, long)
-            patterns.append(Pattern(re.compile(pattern), tuple(forms.split(" | "))))
+            patterns.append((re.compile(pattern), tuple(forms.split(" | "))))
         elif not line.startswith("#"):
             label, *names = head.split()
             if label not in TOLD or len(names) != 2 or not set(names) <= pools.keys():
@@ -120,7 +116,7 @@ def _told(construction: str, filled: dict[str, str], rng: random.Random) -> str:
 
 def restated(text: str, patterns: Sequence[Pattern], rng: random.Random) -> str | None:
     """The text in another construction that says the same, None where no pattern fits."""
-    found = [(match, one.forms) for one in patterns if (match := one.fits.match(text))]
+    found = [(match, forms) for fits, forms in patterns if (match := fits.match(text))]
     if not found or "respectively" in text:
         return None
     match, forms = rng.choice(found)
@@ -142,13 +138,9 @@ def _lowered(text: str) -> str:
 def restated_pairs(
     groups: Sequence[Sequence[str]], patterns: Sequence[Pattern], *, seed: int, count: int
 ) -> Iterator[Example]:
-    """Texts beside their restatement, and beside the restatement of the text with two details exchanged.
+    """`count` texts beside their restatement, and beside that of the text with two details exchanged, if any.
 
-    Args:
-        groups: Wordings of one fact each.
-        patterns: Of restatements.
-        seed: Of the draws.
-        count: Most restatements; each comes with its exchange where one applies.
+    `groups` are wordings of one fact each.
     """
     rng = random.Random(seed)  # noqa: S311
     texts = [text for group in groups for text in group]

@@ -33,10 +33,9 @@ from . import examples as pairs_of
 from .calibrate import FOLDS, cross_validated, fit, fit_folds, report, thresholds
 from .edits import edited_pairs, set_examples
 from .examples import DUPLICATE, Example, read_nli
-from .labelled import Encode, folds, read_labelled
+from .labelled import Encode, FoldScorer, as_scored, folds, needed, read_labelled, read_signals, table
 from .network import add_figures, build, export, quantize, train
 from .restatements import constructed_pairs, read_restatements, restated_pairs
-from .signals import FoldScorer, as_scored, needed, read_signals, table
 from .stories import read_stories, story_pairs
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from mem0_dream.scripts.train.calibrate import ORIGIN_MASS, mergeable, report, sample_weight, thresholds
-from mem0_dream.scripts.train.signals import Table
+from mem0_dream.scripts.train.labelled import Table
 
 ORIGIN = np.array(["hard"] * 4 + ["real"] * 4 + ["store"] * 4)
 GROUP = np.array(["1"] * 4 + ["ana"] * 4 + ["home"] * 2 + ["clean"] * 2)
