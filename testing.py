@@ -18,7 +18,6 @@ import numpy as np
 from .models.scorer import PairInput, PairScores, Thresholds
 from .pipeline.stores.base import (
     Add,
-    Amend,
     Capabilities,
     Change,
     Delete,
@@ -178,29 +177,28 @@ class InMemoryStore(Store):
     def _change(self, change: Change) -> str:
         if isinstance(change, Add):
             return self._add(change)
-        if isinstance(change, Update):
-            self.rows[change.id]["text"] = change.text
-            self.vectors[change.id] = _vector(change.text)
-            return change.id
-        if isinstance(change, Amend):
-            self.rows[change.id]["metadata"] |= json.loads(json.dumps(change.metadata))
-            if change.created_at is not None:
-                self.rows[change.id]["created_at"] = change.created_at.isoformat()
-            if change.expires is not None:
-                self.rows[change.id]["expires_on"] = change.expires or None
-            return change.id
         if isinstance(change, Restore):
             memory_id = change.snapshot.id
             self.rows[memory_id] = json.loads(json.dumps(change.snapshot.payload))
             self.vectors[memory_id] = change.snapshot.vector or ()
             return memory_id
-        if isinstance(change, Retire):
-            self.rows[change.id]["metadata"] |= json.loads(json.dumps(dict(change.metadata)))
-            self.rows[change.id]["expires_on"] = change.day.isoformat()
+        if isinstance(change, Delete):
+            self.rows.pop(change.id, None)
+            self.vectors.pop(change.id, None)
             return change.id
-        assert isinstance(change, Delete)  # noqa: S101  (the union has no other member)
-        self.rows.pop(change.id, None)
-        self.vectors.pop(change.id, None)
+        row = self.rows[change.id]
+        if isinstance(change, Update):
+            row["text"] = change.text
+            self.vectors[change.id] = _vector(change.text)
+            return change.id
+        row["metadata"] |= json.loads(json.dumps(dict(change.metadata)))
+        if isinstance(change, Retire):
+            row["expires_on"] = change.day.isoformat()
+            return change.id
+        if change.created_at is not None:
+            row["created_at"] = change.created_at.isoformat()
+        if change.expires is not None:
+            row["expires_on"] = change.expires or None
         return change.id
 
     def _add(self, change: Add) -> str:

@@ -104,7 +104,9 @@ class NliScorer:
         for rows in equal_length_batches(self._lengths(pairs)):
             filled = (rows * BATCH_SIZE)[:BATCH_SIZE]
             logits[rows] = self._logits([pairs[row] for row in filled])[: len(rows)]
-        return softmax(logits[:, self._columns])
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))[:, self._columns]
+        shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+        return shares
 
     def _logits(self, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
         import torch
@@ -155,10 +157,3 @@ def blend(forward: NDArray[np.float64], backward: NDArray[np.float64]) -> PairSc
     probabilities = np.stack([duplicate, contradiction, rest], axis=1)
     entailment = np.stack([forward[:, 0], backward[:, 0]], axis=1)
     return PairScores(probabilities.astype(np.float32), entailment.astype(np.float32))
-
-
-def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows to probabilities: float64 [n, k]."""
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return shares

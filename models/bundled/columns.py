@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from .. import guards
 from ..bindings import BINDING_NAMES, binding_row
 from ..facts.attributes import CONTRAST_NAMES, contrast
+from ..facts.details import pattern
 from ..scorer import PairContext, PairInput
 from ..text.tables import table_words
 from ..text.words import CACHED_TEXTS
@@ -311,13 +312,6 @@ CONTEXT_NAMES = (
     "rank_low", "rank_high", "margin_low", "margin_high", "shared", "shared_rank_low", "shared_rank_high",
     "shared_margin_low", "shared_margin_high", "newer_updates", "older_updates",
 )  # fmt: skip
-_UPDATES = re.compile(
-    r"\b(?:now|nowadays|since|no longer|(?:not )?any ?more|switched|moved|changed|changes to|replaced|"
-    r"replaces|instead|cancell?ed|dropped|abandoned|gave up|left|former|formerly|previously|used to|already|"
-    r"finally|became|joined|postponed|delayed|reverted|retired|stopped|quit|back to|new|updated|"
-    r"from now on|as of|currently|these days|until|sold|ended|upgraded|migrated|renamed)\b",
-    re.IGNORECASE,
-)
 
 
 def around(context: PairContext | None) -> list[float]:
@@ -343,7 +337,7 @@ def context_columns(pair: PairInput) -> list[float]:
     newer = older = nan
     if pair.a_date is not None and pair.b_date is not None:
         days = (pair.b_date - pair.a_date).total_seconds() / 86_400
-        a, b = (float(bool(_UPDATES.search(text[:LONGEST_COMPARED]))) for text in (pair.a, pair.b))
+        a, b = (float(bool(pattern("updating").search(text[:LONGEST_COMPARED]))) for text in (pair.a, pair.b))
         newer, older = (max(a, b), max(a, b)) if abs(days) < 1 else (b, a) if days > 0 else (a, b)
     return [*place[:4], *place[8:], newer, older]
 
