@@ -1,4 +1,4 @@
-"""Small memory directories for tests, and their bytes and times for comparison."""
+"""Small memory directories for tests, their bytes and times for comparison, and any Markdown file, drawn."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hypothesis import strategies as st
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
 from mem0_dream.pipeline.plan import Plan
@@ -24,6 +25,19 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MEMORY = ".claude/memory"
 FLOOR = Settings().floor
 _OLD_NS = 1_760_000_000_123_456_789
+MARKDOWN_LINES = st.sampled_from(
+    [
+        b"- entry one", b"- entry two", b"  more of it", b"  - nested", b"* star", b"+ plus", b"1. first", b"# Title",
+        b"## Part", b"```", b"    code", b"> quoted", b"", b"   ", b"---", b"name: x", b"type: user", b"plain text",
+        b"\xff\xfe odd", "- ümlaut \u2028 x".encode(), b"<!-- c -->", b"\tx", b"-", b"- ", b"-\tx", b"[PINNED] a",
+    ]
+)  # fmt: skip
+MARKDOWN = st.builds(
+    lambda bom, lines, last: (b"\xef\xbb\xbf" if bom else b"") + b"".join(a + b for a, b in lines) + last,
+    st.booleans(),
+    st.lists(st.tuples(MARKDOWN_LINES, st.sampled_from([b"\n", b"\r\n", b"\n", b"\r"])), max_size=14),
+    st.one_of(st.just(b""), MARKDOWN_LINES),
+)
 
 
 def memory_file(

@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-MATCHES = 50
-"""Lines of a term that are looked at, newest first."""
 SHOWN = 3
-"""Of these, so many are shown."""
+"""Lines of a memory's terms that are shown, the newest."""
 _BLOCK = 1 << 18
 _MIN_TERM = 4
 """Shorter terms are not narrow."""
@@ -27,33 +25,32 @@ class Quotation(NamedTuple):
 
 def evidence(folder: Path, terms: Mapping[str, Sequence[str]]) -> dict[str, tuple[Quotation, ...]]:
     """The newest lines in a folder of transcripts about each suspected memory that has any."""
-    left = {
-        name: [term.encode() for term in chosen if len(term) >= _MIN_TERM] for name, chosen in terms.items()
-    }
-    counts = {name: 0 for name, chosen in left.items() if chosen}
+    narrow = {name: [term for term in chosen if len(term) >= _MIN_TERM] for name, chosen in terms.items()}
     found: dict[str, tuple[Quotation, ...]] = {}
-    for file, line in _lines(folder):
-        for name in [name for name, count in counts.items() if count < MATCHES]:
-            term = next((term for term in left[name] if term in line), None)
-            if term is None:
-                continue
-            counts[name] += 1
-            if counts[name] <= SHOWN:
-                found[name] = (*found.get(name, ()), Quotation(file, _said(line, term)))
-        if all(count >= MATCHES for count in counts.values()):
-            break
+    for name, file, line, term in _hits(folder, narrow, most=SHOWN):
+        found[name] = (*found.get(name, ()), Quotation(file, _said(line, term)))
     return found
 
 
 def used_lately(folder: Path, terms: Mapping[str, Sequence[str]], *, since: float) -> frozenset[str]:
     """Memories of which a term stands in a transcript that was written to since this second of the epoch."""
-    left = {memory: tuple(term.encode() for term in chosen) for memory, chosen in terms.items() if chosen}
-    used: set[str] = set()
-    for _, line in _lines(folder, since=since):
-        used |= {memory for memory in left.keys() - used if any(term in line for term in left[memory])}
-        if len(used) == len(left):
-            break
-    return frozenset(used)
+    return frozenset(name for name, *_ in _hits(folder, terms, most=1, since=since))
+
+
+def _hits(
+    folder: Path, terms: Mapping[str, Sequence[str]], *, most: int, since: float = 0.0
+) -> Iterator[tuple[str, str, bytes, bytes]]:
+    """Memory, file, line and term of each line that holds one; no more is read than is asked for."""
+    left = {name: [term.encode() for term in chosen] for name, chosen in terms.items() if chosen}
+    counts = dict.fromkeys(left, 0)
+    for file, line in _lines(folder, since=since) if left else ():
+        for name in [name for name, count in counts.items() if count < most]:
+            term = next((term for term in left[name] if term in line), None)
+            if term is not None:
+                counts[name] += 1
+                yield name, file, line, term
+        if min(counts.values()) >= most:
+            return
 
 
 def lines_backwards(path: Path) -> Iterator[bytes]:

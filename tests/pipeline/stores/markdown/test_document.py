@@ -7,7 +7,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markdown_bytes import MARKDOWN
+from markdown_trees import MARKDOWN
 from mem0_dream.pipeline.stores.markdown.document import (
     decode,
     edit_lines,

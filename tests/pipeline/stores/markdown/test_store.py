@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from markdown_bytes import MARKDOWN
-from markdown_trees import MEMORY, Project, git, memory_file
+from markdown_trees import MARKDOWN, MEMORY, Project, git, memory_file
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter, Update
 from mem0_dream.pipeline.stores.markdown.document import whole_id
