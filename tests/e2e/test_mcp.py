@@ -166,12 +166,7 @@ def test_a_server_without_a_store_does_not_start(tmp_path: Path) -> None:
 
 def test_without_the_sdk_the_command_to_install_it_is_named(tmp_path: Path) -> None:
     code = "import sys; sys.modules['mcp'] = None; from mem0_dream.pipeline.cli.main import main; main(['mcp', *sys.argv[1:]])"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *graph(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    words = [sys.executable, "-c", code, *graph(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 8
     assert "pip install 'mem0-dream[mcp]'" in done.stderr

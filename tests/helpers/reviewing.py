@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -118,6 +120,13 @@ class World:
             material = plan_material(session, session.propose(ScopeFilter(), now=NOW))
         data = page_data(material)
         return render(data, lines=material.lines), data
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """The data that is embedded in a page."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return dict(json.loads(found[1]))
 
 
 def small_world(state: Path) -> World:

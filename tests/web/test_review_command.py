@@ -51,10 +51,8 @@ def test_missing_parts_are_named_with_the_command_that_installs_them(monkeypatch
     monkeypatch.setitem(sys.modules, "starlette", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "starlette" else object())
     done = CliRunner().invoke(main, ["review", "--store", "md", "--root", "."])
-    assert (done.exit_code, done.stderr) == (
-        8,
-        "mem0-dream: A review in the browser needs starlette; install with: pip install 'mem0-dream[web]'\n",
-    )
+    told = "A review in the browser needs starlette; install with: pip install 'mem0-dream[web]'"
+    assert (done.exit_code, done.stderr) == (8, f"mem0-dream: {told}\n")
 
 
 def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:

@@ -105,12 +105,8 @@ def test_mem0_stores(bad: str, state: Path, tmp_path_factory: pytest.TempPathFac
         told += [shown(*scoped, "--review", "--explain", answers="s\nn\nn\nn\nn\n")]
         told += [shown("forget", f"{bad}x", *scoped, answers="\n"), shown("reject", "a1", "b1", *place)]
         told += [shown(*scoped, answers="s\ny\n"), shown("reject", "--list", *place), shown("runs", *place)]
-        told += [
-            shown("undo", *place),
-            shown("reject", "--list", *place),
-            shown("reject", f"zz{bad}", "a1", *place),
-        ]
-        told += [shown("undo", "nothing\x1b[31m", *place)]
+        told += [shown("undo", *place), shown("reject", "--list", *place)]
+        told += [shown("reject", f"zz{bad}", "a1", *place), shown("undo", "nothing\x1b[31m", *place)]
     assert not leaks(told), "\n".join(leaks(told))
 
 
@@ -138,12 +134,8 @@ def test_graphs(bad: str, state: Path, tmp_path_factory: pytest.TempPathFactory)
     told += [shown("reject", "--list", *place), shown("reflect", *place), shown("restore", f"x{bad}", *place)]
     told += [shown("undo", *place)]
     write(file, [*lines, f"{{broken {bad}"])
-    told += [
-        shown(*scoped, "--dry-run"),
-        shown(*scoped, answers="y\n"),
-        shown("--repair", *scoped, answers="n\n"),
-    ]
-    told += [shown(*scoped, "--auto")]
+    told += [shown(*scoped, "--dry-run"), shown(*scoped, answers="y\n"), shown(*scoped, "--auto")]
+    told += [shown("--repair", *scoped, answers="n\n")]
     assert not leaks(told), "\n".join(leaks(told))
 
 
@@ -173,10 +165,8 @@ def test_markdown_directories(state: Path, tmp_path: Path) -> None:
     place += ["--memory-dir", str(folder), "--memory-dir", str(empty)]
     scoped = [*place, "--scorer", "keywords", "--max-delete", "1", "--now", NOW.isoformat()]
     told = [shown(*words, *scoped) for words in PASSES]
-    told += [
-        shown("forget", "cents", *scoped, answers="1\nn\n"),
-        shown(*scoped, "--only", "index", "--dry-run"),
-    ]
+    told += [shown("forget", "cents", *scoped, answers="1\nn\n")]
+    told += [shown(*scoped, "--only", "index", "--dry-run")]
     told += [shown(*scoped, answers="s\ns\ny\n"), shown("runs", *place), shown("reject", "--list", *place)]
     told += [shown("undo", *place), shown("undo", *place), shown(*scoped, "--auto")]
     told += [shown(*scoped, "--memory-dir", f"/nowhere{bad}")]

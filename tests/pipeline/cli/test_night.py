@@ -80,11 +80,8 @@ def test_the_last_run_is_told_without_opening_the_store(dream, store, monkeypatc
     dream("--auto", *ALICE)
     monkeypatch.setattr("mem0_dream.pipeline.stores.open_store", lambda _, **__: pytest.fail("opened"))
     told = json.loads(dream("runs", "--last", "--json").stdout)
-    assert (told["alive"], told["last"]["outcome"], told["last"]["scopes"]) == (
-        True,
-        "ok",
-        {"user_id": "alice"},
-    )
+    assert (told["alive"], told["last"]["outcome"]) == (True, "ok")
+    assert told["last"]["scopes"] == {"user_id": "alice"}
     assert told["last"]["run"]
     assert told["last"]["last_ok"] == told["last"]["finished_at"]
 
@@ -268,11 +265,8 @@ def test_logs_as_json_are_json_line_by_line(dream, store):
 
 def test_an_error_is_a_record_too(dream, store):
     store.gaps = ("a gap",)
-    records = [
-        json.loads(line) for line in dream("--auto", "--all", "--log-json", code=4).stderr.splitlines()
-    ]
-    assert (records[-1]["level"], records[-1]["message"]) == (
-        "error",
-        "Read-only: a gap. Nothing was changed.",
-    )
-    assert dream("--auto", "--all", code=4).stderr == "mem0-dream: Read-only: a gap. Nothing was changed.\n"
+    lines = dream("--auto", "--all", "--log-json", code=4).stderr.splitlines()
+    records = [json.loads(line) for line in lines]
+    told = "Read-only: a gap. Nothing was changed."
+    assert (records[-1]["level"], records[-1]["message"]) == ("error", told)
+    assert dream("--auto", "--all", code=4).stderr == f"mem0-dream: {told}\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -34,18 +33,11 @@ from mem0_dream.pipeline.reporting.html.cards import lost_words
 from mem0_dream.pipeline.reporting.html.data import history_data, nearby
 from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
-from reviewing import HOSTILE, crowded, many_world, small_world
+from reviewing import HOSTILE, crowded, data_of, many_world, small_world
 
 TEXTS = st.text(max_size=40)
 MEGABYTE = 1_000_000
 PRUNE = Prune(id="p1", scope=ALICE, category=None, members=(Member("m", "Fixed bug"),), reason="vague")
-
-
-def embedded_in(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    data: dict[str, Any] = json.loads(found[1])
-    return data
 
 
 @st.composite
@@ -96,7 +88,7 @@ class TestEverything:
     @given(plans())
     @settings(max_examples=150, deadline=None)
     def test_every_action_of_a_plan_is_on_the_page_with_all_its_texts(self, plan: Plan) -> None:
-        data = embedded_in(render(page_data(Material(plan=plan))))
+        data = data_of(render(page_data(Material(plan=plan))))
         whole = sorted((*plan.actions, *plan.unsure), key=content_key)
         cards = sorted(data["cards"], key=lambda card: str(card["key"]))
         assert [card["key"] for card in cards] == [content_key(action) for action in whole]
@@ -150,7 +142,7 @@ class TestHarmless:
         assert "<img" not in page
         assert "\x1b" not in page
         assert "\u202e" not in page
-        assert HOSTILE in [row["text"] for row in embedded_in(page)["memories"]]
+        assert HOSTILE in [row["text"] for row in data_of(page)["memories"]]
 
     def test_the_page_may_run_its_own_script_and_ask_nobody(self, tmp_path: Path) -> None:
         page, data = small_world(tmp_path).page()
@@ -167,7 +159,7 @@ class TestHarmless:
         prune = Prune(id="p", scope=ALICE, category=None, members=members, reason="vague")
         page = render(page_data(Material(plan=Plan("s", "memory", NOW, "fake", (), (prune,)))))
         page.encode("utf-8")
-        assert embedded_in(page)["memories"][0]["text"] == "a \ud800 b"
+        assert data_of(page)["memories"][0]["text"] == "a \ud800 b"
 
     def test_two_thousand_proposals_fit_into_three_megabytes(self, tmp_path: Path) -> None:
         page, data = many_world(2_000, tmp_path).page()
