@@ -20,32 +20,6 @@ def test_words_that_each_text_alone_has_need_some_entailment():
     assert doubts(*pair, entailment=(0.05, 0.0))[0].veto is False
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "told"),
-    [
-        ("Engagement dashboard shipped", "Schools love the engagement dashboard", ""),
-        (
-            "Prefers short code examples as she gets overwhelmed",
-            "Prefers short code to avoid being overwhelmed",
-            "",
-        ),
-        ("User's name is Dana", "User is a backend engineer", ""),
-        ("Works as a nurse", "Uses Notion for notes", ""),
-        ("Works at Brenholt", "Left Brenholt in May", "hinted"),
-        ("Finds terrapins calming", "Took the terrapins to the vet, they now rest", "hinted"),
-        ("Is considering a trip to the coast", "Walked along the northern coast with two friends", ""),
-        ("Is considering a trip to the coast", "Made a trip to the coast", "stated"),
-        ("Latency is 150 ms", "Latency is 90 ms", "stated"),
-        ("Uses no framework", "Uses Django", "stated"),
-    ],
-)
-def test_compatible_statements_about_one_topic_state_no_conflict(a, b, told):
-    for one, other in ((a, b), (b, a)):
-        found = (*compare(one, other), *doubts(one, other, compare(one, other)))
-        assert stated_conflict(one, other, found) is (told == "stated")
-        assert told == "stated" or hinted_conflict(one, other, found) is (told == "hinted")
-
-
 EARLIER, LATER = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from mem0_dream.models.bindings import binding_evidence, relation
-from mem0_dream.models.doubts import doubts, misplaced, of_another
+from mem0_dream.models.doubts import doubts, hinted_conflict, misplaced, of_another, stated_conflict
 from mem0_dream.models.guards import KINDS, compare, described, is_specific, missing
 from mem0_dream.models.keywords import opposed
 from mem0_dream.models.language import only_denied
@@ -33,6 +33,12 @@ def told(found: bool) -> Words:
     return ("yes",) * found
 
 
+def conflict(a: str, b: str) -> Words:
+    found = compare(a, b)
+    found = (*found, *doubts(a, b, found))
+    return ("stated",) if stated_conflict(a, b, found) else ("hinted",) * hinted_conflict(a, b, found)
+
+
 RULES: dict[str, Callable[[str, str], Words]] = {
     "veto": lambda a, b: kinds(each for each in compare(a, b) if each.veto),
     "bound otherwise": lambda a, b: kinds(binding_evidence(a, b)),
@@ -40,6 +46,7 @@ RULES: dict[str, Callable[[str, str], Words]] = {
     "stage": lambda a, b: kinds(stance_evidence(a, b)),
     "doubt": lambda a, b: kinds(doubts(a, b, compare(a, b), entailment=(0.5, 0.5))),
     "free": lambda a, b: kinds(doubts(a, b, compare(a, b), entailment=(0.8, 0.8))),
+    "conflict": conflict,
     "restated": lambda a, b: tuple(filter(None, [restated(a, b)])),
     "same": lambda a, b: told(same_statement(a, b)),
     "opposed": lambda a, b: told(opposed(a, b)),
