@@ -114,9 +114,7 @@ def test_the_steps_of_the_build_make_a_program_that_works(tmp_path: Path) -> Non
 
 @pytest.mark.store
 @pytest.mark.postgres
-def test_the_night_of_compose_runs_over_postgresql(
-    tmp_path: Path, postgres: str, shared_encoder: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_night_of_compose_runs_over_postgresql(tmp_path, postgres, shared_encoder, monkeypatch):
     config = yaml.safe_load((COMPOSE / "mem0.yaml").read_text())
     embedder = build_place("pgvector", tmp_path, postgres).config["embedder"]
     table = {"connection_string": postgres, "embedding_model_dims": 384, "collection_name": "compose"}

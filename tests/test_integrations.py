@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 import yaml
-from e2e_cli import PROPOSAL, REPORT, Invoke, dream, store
+from e2e_cli import PROPOSAL, REPORT, dream, store
 from mem0_dream.pipeline.mcp.server import INSTRUCTIONS
 from mem0_dream.pipeline.mcp.tools import Tools
 from mem0_dream.pipeline.reporting import report
 from mem0_dream.pipeline.results import RunResult
-from mem0_dream.testing import InMemoryStore
 from typed import PROGRAM, parse
 
 __all__ = ["dream", "store"]
@@ -78,9 +77,7 @@ def test_the_tools_that_the_skill_names_exist() -> None:
             assert hasattr(Tools, name.removeprefix("dream_"))
 
 
-def test_the_steps_of_the_skill_show_the_report_and_apply_the_answers(
-    dream: Invoke, store: InMemoryStore, tmp_path: Path
-) -> None:
+def test_the_steps_of_the_skill_show_the_report_and_apply_the_answers(dream, store, tmp_path):
     file = tmp_path / "plan.jsonl"
     dream("plan", "--user-id", "alice", "-o", str(file))
     before = dict(store.rows)

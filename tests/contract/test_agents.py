@@ -79,9 +79,7 @@ def test_nothing_is_known_of_another_stores_plan(world: World, desk: Tools, tmp_
         tools_of(world, tmp_path / "other").apply(QUIET, plan_id=plan)
 
 
-def test_a_plan_over_budget_is_refused_whole(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_over_budget_is_refused_whole(world, tmp_path, monkeypatch):
     content = world.content()
     session = functools.partial(World.session, world)
 

@@ -79,9 +79,7 @@ class TestCommandLine:
             new = set(text.splitlines()) - set(before.get(name, "").splitlines())
             assert all(line.strip() in shown for line in new), (name, new)
 
-    def test_state_is_private_whatever_the_folder_allows(
-        self, world: World, call: Call, own_state: Path
-    ) -> None:
+    def test_state_is_private_whatever_the_folder_allows(self, world, call, own_state):
         """Texts stand in it, so nobody else may read a file of it."""
         own_state.chmod(0o777)
         before = os.umask(0)
@@ -239,9 +237,7 @@ class TestCommandLine:
         assert "no text to check" in call("check", answers="\n", code=2).stderr
         assert world.content() == before
 
-    def test_an_incomplete_listing_is_read_only(
-        self, world: World, call: Call, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_incomplete_listing_is_read_only(self, world, call, monkeypatch):
         before = world.content()
         with monkeypatch.context() as patch:
             store = world.open()

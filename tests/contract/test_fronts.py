@@ -98,9 +98,7 @@ def one_side_each(plan: Plan) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("answered", [everything, one_refused, one_side_each])
-def test_the_same_answers_give_the_same_plan(
-    world: World, tmp_path: Path, applied: list[str], answered: Callable[[Plan], dict[str, str]]
-) -> None:
+def test_the_same_answers_give_the_same_plan(world, tmp_path, applied, answered):
     with world.session(tmp_path / "state") as session:
         plan = session.propose(ScopeFilter(), now=NOW)
     answers, shown = answered(plan), dict[str, str]()

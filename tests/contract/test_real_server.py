@@ -37,9 +37,7 @@ with Session(store, settings=Settings(**settings), state_dir=state) as session:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("retire", [False, True])
-def test_a_run_killed_at_any_write_is_finished_and_taken_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, retire: bool
-) -> None:
+def test_a_run_killed_at_any_write_is_finished_and_taken_back(tmp_path, monkeypatch, retire):
     world = real_server_world(tmp_path, monkeypatch)
     monkeypatch.setenv("PYTHONPATH", str(Path(real_server.__file__).parent), prepend=os.pathsep)
     before, after, kills = world.content(), [], 0
@@ -63,9 +61,7 @@ def test_a_run_killed_at_any_write_is_finished_and_taken_back(
     assert after.count(after[0]) == len(after) > 3
 
 
-def test_a_night_that_retires_deletes_nothing_and_its_undo_gives_every_id_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_night_that_retires_deletes_nothing_and_its_undo_gives_every_id_back(tmp_path, monkeypatch):
     world = real_server_world(tmp_path, monkeypatch)
     before, texts = world.content(), world.texts()
     world.call("--auto", "--retire")

@@ -68,9 +68,7 @@ def test_an_answer_outlives_the_program_and_lapses_with_its_question(world: Worl
     assert again.live()["answers"] == {}
 
 
-def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(
-    world: World, desk: ReviewDesk
-) -> None:
+def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(world, desk):
     key = key_of(desk, "merge")
     desk.review.answer(key, "no", now=NOW)
     assert key not in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
@@ -78,9 +76,7 @@ def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(
     assert key in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
 
 
-def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(
-    world: World, desk: ReviewDesk
-) -> None:
+def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(world, desk):
     key = key_of(desk, "merge")
     desk.review.answer(key, "yes", now=NOW)
     desk.review.pin(world.pair[0], pinned=True, now=NOW)
@@ -92,9 +88,7 @@ def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(
     assert desk.live()["changes"] == 1
 
 
-def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
-    world: World, desk: ReviewDesk
-) -> None:
+def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(world, desk):
     desk.review.answer(key_of(desk, "merge"), "yes", now=NOW)
     conflict = key_of(desk, "resolve")
     desk.review.answer(conflict, "b", now=NOW)

@@ -11,7 +11,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from e2e_world import FUSED, NOW, PICKLE, Builder, Raw, World
+from e2e_world import FUSED, NOW, PICKLE, Raw, World
 from e2e_world import ROWS as MESSY
 
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
@@ -202,9 +202,7 @@ def test_all_scopes_never_mix(messy_qdrant: World) -> None:
         assert {before[source][0]["user_id"] for source in sources} <= {payload["user_id"]}
 
 
-def test_a_plan_file_is_written_edited_and_applied(
-    messy_qdrant: World, tmp_path_factory: pytest.TempPathFactory, messy_stores: Builder
-) -> None:
+def test_a_plan_file_is_written_edited_and_applied(messy_qdrant, tmp_path_factory, messy_stores):
     world = messy_qdrant
     before, file = world.raw(), world.folder / "plan.jsonl"
     written = world.pass_over("plan", *ALICE, "-o", str(file))

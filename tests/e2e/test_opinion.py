@@ -116,9 +116,7 @@ def test_a_second_opinion_becomes_a_proposal(world: World, model: LanguageModel,
     assert world.raw() == before
 
 
-def test_unattended_a_model_merges_nothing_unless_the_settings_say_so(
-    world: World, model: LanguageModel
-) -> None:
+def test_unattended_a_model_merges_nothing_unless_the_settings_say_so(world, model):
     """The default keeps its answers for a person; a contradiction is counted and left open."""
     model.decide = lambda a, _b: says("contradiction" if "Anna" in a else "duplicate")
     configure(world, model, second_opinion=True)
@@ -137,9 +135,7 @@ def test_unattended_a_model_merges_nothing_unless_the_settings_say_so(
 
 @pytest.mark.parametrize("who", ["mem0", "endpoint"])
 @pytest.mark.parametrize("fault", ["late", "prose", "429", "500", "401"])
-def test_a_model_that_does_not_do_its_part_changes_nothing(
-    world: World, model: LanguageModel, fault: str, who: str
-) -> None:
+def test_a_model_that_does_not_do_its_part_changes_nothing(world, model, fault, who):
     refusal = json.dumps({"error": {"message": f"wrong key {KEY}", "type": "x"}}).encode()
     soon = {"Retry-After": "0.01"}
     faults = {

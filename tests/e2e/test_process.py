@@ -11,7 +11,7 @@ from pathlib import Path
 
 import forks
 import pytest
-from e2e_world import NOW, ROWS, Builder, EmbeddingServer, World, empty_world
+from e2e_world import NOW, ROWS, EmbeddingServer, World, empty_world
 from forks import Call
 from mem0_dream import track_access
 from mem0_stores import build_place, remember
@@ -22,9 +22,7 @@ ALICE = ("--user-id", "alice")
 KEYWORDS = ("--scorer", "keywords", "--now", NOW.isoformat())
 
 
-def test_a_second_run_waits_its_turn_and_a_dead_one_leaves_no_lock(
-    tmp_path: Path, messy_stores: Builder
-) -> None:
+def test_a_second_run_waits_its_turn_and_a_dead_one_leaves_no_lock(tmp_path, messy_stores):
     world = messy_stores("faiss", tmp_path)
     before = world.raw()
     words, pipe = world.command(*ALICE, *KEYWORDS), subprocess.PIPE

@@ -31,11 +31,7 @@ SEA, VOYAGE = "Reads long novels about the sea.", "Reads novels about sea voyage
 OFFICE, HOME = "Enjoys working from the office.", "Enjoys long days at home."
 ANNA, BEN = "Anna reviews the backend code every Friday.", "Ben reviews the backend code every Friday."
 PAIR = PairInput(DOG, DOG_NAME, 0.5)
-TABLE = {
-    (DOG, DOG_NAME): (0.7, 0.0, 0.3),
-    (SEA, VOYAGE): (0.8, 0.0, 0.2),
-    (OFFICE, HOME): (0.2, 0.5, 0.3),
-}
+TABLE = {(DOG, DOG_NAME): (0.7, 0.0, 0.3), (SEA, VOYAGE): (0.8, 0.0, 0.2), (OFFICE, HOME): (0.2, 0.5, 0.3)}
 
 
 NO_VERDICTS = (
@@ -70,10 +66,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
 
 @pytest.fixture(params=["endpoint", "mem0"])
 def wanted(request: pytest.FixtureRequest, model: LanguageModel, store: Store) -> bool | str:
-    store.llm = {
-        "provider": "openai",
-        "config": {"model": "m", "api_key": KEY, "openai_base_url": model.url},
-    }
+    store.llm = {"provider": "openai", "config": {"model": "m", "api_key": KEY, "openai_base_url": model.url}}
     return f"openai:m@{model.url}" if request.param == "endpoint" else True
 
 
@@ -133,9 +126,7 @@ class TestOverHttp:
             "second opinion: 3 of 3 pairs answered (1 duplicate, 1 contradiction, 1 distinct)."
         )
 
-    def test_the_most_probable_are_asked_first_and_no_more_than_the_limit(
-        self, ask: Ask, model: LanguageModel
-    ) -> None:
+    def test_the_most_probable_are_asked_first_and_no_more_than_the_limit(self, ask, model):
         asked = ask(second_opinion_limit=1)
         assert model.pairs == [tuple(sorted((SEA, VOYAGE)))]
         assert asked.said[0].endswith(
@@ -143,9 +134,7 @@ class TestOverHttp:
         )
         assert asked.unsure == [("dog1", "dog2"), ("work1", "work2")]
 
-    def test_what_was_answered_is_never_asked_again(
-        self, ask: Ask, model: LanguageModel, store: Store
-    ) -> None:
+    def test_what_was_answered_is_never_asked_again(self, ask, model, store):
         first = ask()
         assert len(model.asked) == 3
         again = ask()
@@ -176,9 +165,7 @@ class TestOverHttp:
         assert asked.said[1].startswith("second opinion: 2 of 3 pairs answered (2 duplicate)")
         assert asked.said[1].endswith("; 1 stays unsure: 1 late.")
 
-    def test_too_many_requests_are_tried_again_when_the_server_says(
-        self, ask: Ask, model: LanguageModel
-    ) -> None:
+    def test_too_many_requests_are_tried_again_when_the_server_says(self, ask, model):
         model.replies = [
             Reply(status=429, headers={"Retry-After": "0.1"}),
             Reply(status=500),
@@ -188,9 +175,7 @@ class TestOverHttp:
         assert len(model.asked) == 3
         assert len(asked.plan.merges) == 1
 
-    def test_a_server_that_stays_broken_is_left_alone_after_three_pairs(
-        self, ask: Ask, model: LanguageModel, store: Store
-    ) -> None:
+    def test_a_server_that_stays_broken_is_left_alone_after_three_pairs(self, ask, model, store):
         pairs = dict(TABLE)
         for tool in ("spade", "rake", "hoe"):
             texts = f"Owns a {tool}.", f"Keeps the {tool} dry."
@@ -269,16 +254,12 @@ class TestWhoIsAsked:
         asked = over_http(docs, scorer=scorer)
         assert (model.asked, len(asked.plan.unsure)) == ([], len(asked.before.unsure))
 
-    def test_an_incomplete_listing_is_not_sent(
-        self, over_http: Ask, store: Store, model: LanguageModel
-    ) -> None:
+    def test_an_incomplete_listing_is_not_sent(self, over_http, store, model):
         store.gaps = ("20 of 45 listed",)
         over_http()
         assert model.asked == []
 
-    def test_the_library_asks_too(
-        self, store: Store, model: LanguageModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_library_asks_too(self, store, model, tmp_path, monkeypatch):
         monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: FakeScorer(TABLE))
         monkeypatch.setattr("mem0_dream.models.registry.load_encoder", lambda *_, **__: FakeEncoder())
         settings = Settings(second_opinion=f"openai:m@{model.url}", floor=-1.0)
@@ -299,9 +280,7 @@ class TestWhoIsAsked:
             ({"provider": "nobody"}, ConfigError),
         ],
     )
-    def test_a_model_that_cannot_be_opened_is_one_sentence(
-        self, store: Store, tmp_path: Path, llm: dict[str, Any], error: type[Exception]
-    ) -> None:
+    def test_a_model_that_cannot_be_opened_is_one_sentence(self, store, tmp_path, llm, error):
         store.llm = llm
         with pytest.raises(error) as told:
             Asked(store, tmp_path, wanted=True)

@@ -63,9 +63,7 @@ def test_a_conflict_of_files_is_settled_by_its_sentence(files: Files) -> None:
     assert (files.memories / "tabs.md").read_bytes() == tabs
 
 
-def test_a_settled_contradiction_of_a_graph_leaves_its_relation_in_sight(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_settled_contradiction_of_a_graph_leaves_its_relation_in_sight(tmp_path, monkeypatch):
     world = KINDS["graph"](tmp_path, monkeypatch)
     desk = desk_of(world, tmp_path / "state")
     (card,) = [card for card in desk.data()["cards"] if card["kind"] == "resolve"]

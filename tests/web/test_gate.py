@@ -99,9 +99,7 @@ def test_without_the_token_there_are_numbers_and_no_text_and_nothing_can_be_writ
         ("Content_Type", "text/plain", 415),
     ],
 )
-def test_a_request_that_is_not_of_this_page_does_nothing(
-    front: Front, header: str, value: str | None, status: int
-) -> None:
+def test_a_request_that_is_not_of_this_page_does_nothing(front, header, value, status):
     front.page()
     body = {"key": front.merge, "say": "yes"}
     for path in ("/answer", "/apply", "/undo", "/progress"):

@@ -18,9 +18,7 @@ from mem0_dream.pipeline.cli.main import main
 pytestmark = pytest.mark.e2e
 
 
-def test_it_prints_a_link_serves_it_to_this_machine_and_ends_with_the_answers_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_prints_a_link_serves_it_to_this_machine_and_ends_with_the_answers_kept(tmp_path, monkeypatch):
     pytest.importorskip("uvicorn", reason="uvicorn is not installed")
     world = KINDS["md"](tmp_path, monkeypatch)
     words = [sys.executable, "-u", "-m", "mem0_dream", "review", *world.words, "--scorer", "keywords"]

@@ -411,9 +411,7 @@ def test_axe_finds_nothing_serious(review: Page, axe: str, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["md", "graph"])
-def test_files_and_graphs_are_reviewed_on_the_same_page(
-    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_files_and_graphs_are_reviewed_on_the_same_page(page, tmp_path, monkeypatch, kind):
     from kinds import KINDS, SETTINGS
     from mem0_dream.pipeline.cli.options import Options
     from mem0_dream.pipeline.cli.pages import access_of

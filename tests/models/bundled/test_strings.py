@@ -57,12 +57,7 @@ def loads() -> tuple[BundledScorer, BundledScorer]:
     lengthy=st.tuples(long, strings),
     cosine=cosines,
 )
-def test_any_string_is_scored_alike_from_both_sides_and_in_every_load(
-    loads: tuple[BundledScorer, BundledScorer],
-    texts: list[tuple[str, str]],
-    lengthy: tuple[str, str],
-    cosine: float,
-) -> None:
+def test_any_string_is_scored_alike_from_both_sides_and_in_every_load(loads, texts, lengthy, cosine):
     first, second = loads
     drawn = [*texts, lengthy]
     forward = first.score([PairInput(a, b, cosine) for a, b in drawn])

@@ -76,9 +76,7 @@ def test_another_time_entity_or_condition_is_another_frame(a: str, b: str) -> No
         (NEITHER[0], DISTINCT, Label.DISTINCT),
     ],
 )
-def test_the_verdict_is_at_least_what_the_facts_say(
-    texts: tuple[str, str], scores: tuple[float, float, float], label: Label
-) -> None:
+def test_the_verdict_is_at_least_what_the_facts_say(texts, scores, label):
     a, b = (memory(name, text) for name, text in zip("ab", texts, strict=True))
     scorer = FakeScorer(default=lambda _a, _b: scores)
     limits = Thresholds(auto=0.9, duplicate=0.6, contradiction=0.6)

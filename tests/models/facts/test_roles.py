@@ -46,9 +46,7 @@ def test_an_honest_inversion_is_no_evidence(a: str, b: str) -> None:
 @pytest.mark.parametrize(
     ("entailment", "auto"), [((0.95, 0.95), True), ((0.95, 0.5), False), ((0.5, 0.95), False)]
 )
-def test_a_doubtful_order_is_merged_only_if_each_text_entails_the_other(
-    entailment: tuple[float, float], auto: bool
-) -> None:
+def test_a_doubtful_order_is_merged_only_if_each_text_entails_the_other(entailment, auto):
     limits = Thresholds(auto=0.9, duplicate=0.5, contradiction=0.5)
     doubt = Evidence("order", "a / b")
     assert decide((0.99, 0.0, 0.01), [doubt], limits, entailment=entailment) == (Label.DUPLICATE, auto)

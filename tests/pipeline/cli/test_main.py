@@ -93,9 +93,7 @@ class TestAnswers:
         ("answer", "gone", "resolved"),
         [("a", "tabs2", 1), ("A", "tabs2", 1), ("b", "tabs1", 1), ("", None, 0), ("skip", None, 0), ("S", None, 0)],
     )  # fmt: skip
-    def test_a_conflict_is_answered(
-        self, store: InMemoryStore, dream: Invoke, answer: str, gone: str | None, resolved: int
-    ) -> None:
+    def test_a_conflict_is_answered(self, store, dream, answer, gone, resolved):
         done = dream(*ALICE, "--delete", answers=f"{answer}\n\n")
         assert done.stdout.endswith(f"conflicts resolved: {resolved}, skipped: {1 - resolved}\n")
         assert {"tabs1", "tabs2"} - store.rows.keys() == ({gone} if gone else set())

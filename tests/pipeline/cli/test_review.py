@@ -108,25 +108,19 @@ class TestTold:
 
 
 class TestAsked:
-    def test_an_empty_answer_looks_at_nothing(
-        self, dream: Invoke, watched: None, store: InMemoryStore
-    ) -> None:
+    def test_an_empty_answer_looks_at_nothing(self, dream, watched, store):
         done = dream(*ALL, answers="\n\n").stdout
         assert f"{FOUR}. Look at them? [y/N/all] Proposed: 1 merge," in done
         assert done.endswith(f"{FOUR}.\n")
         assert {"dog1", "dog2", "sea1", "sea2", "work1", "work2"} < store.rows.keys()
 
-    def test_all_that_is_likely_the_same_is_taken_at_once(
-        self, dream: Invoke, watched: None, store: InMemoryStore
-    ) -> None:
+    def test_all_that_is_likely_the_same_is_taken_at_once(self, dream, watched, store):
         done = dream(*ALL, answers="all\ny\n").stdout
         assert "Proposed: 3 merges, 0 prunes, 0 conflicts. Apply?" in done
         assert "merged: 3" in done
         assert {"work1", "work2"} < store.rows.keys()
 
-    def test_nothing_is_asked_where_nothing_is_open(
-        self, dream: Invoke, watched: None, scorer: FakeScorer
-    ) -> None:
+    def test_nothing_is_asked_where_nothing_is_open(self, dream, watched, scorer):
         scorer._pairs.clear()
         assert "Look at" not in dream(*ALL, answers="\n").stdout
 
@@ -150,9 +144,7 @@ class TestAsked:
         assert "3 of 3: may contradict" in shown
         assert "Which holds? [a/b/n/still/s/q]" in shown
 
-    def test_accepted_pairs_are_shown_and_become_part_of_the_same_run(
-        self, dream: Invoke, watched: None, store: InMemoryStore
-    ) -> None:
+    def test_accepted_pairs_are_shown_and_become_part_of_the_same_run(self, dream, watched, store):
         before = json.dumps(store.rows, sort_keys=True)
         done = dream(*ALL, answers="y\ns\ny\nb\ny\n")
         added = done.stdout.partition("Added by your answers (2):\n")[2].splitlines()
@@ -166,9 +158,7 @@ class TestAsked:
         dream("undo")
         assert json.dumps(store.rows, sort_keys=True) == before
 
-    def test_a_declined_run_applies_no_answer(
-        self, dream: Invoke, watched: None, store: InMemoryStore
-    ) -> None:
+    def test_a_declined_run_applies_no_answer(self, dream, watched, store):
         before = json.dumps(store.rows)
         assert dream(*ALL, answers="y\ny\ny\na\nn\n").stdout.endswith("Cancelled. No changes made.\n")
         assert json.dumps(store.rows) == before
@@ -215,9 +205,7 @@ class TestAsked:
         dream("reject", "--forget", line.split()[0])
         assert "Proposed: 1 merge," in dream(*ALL, "--dry-run").stdout
 
-    def test_after_twenty_pairs_a_person_is_asked_whether_to_go_on(
-        self, dream: Invoke, store: InMemoryStore, scorer: FakeScorer
-    ) -> None:
+    def test_after_twenty_pairs_a_person_is_asked_whether_to_go_on(self, dream, store, scorer):
         for tool in TOOLS:
             texts = f"Owns a {tool}.", f"Keeps the {tool} dry."
             store.rows |= InMemoryStore(
@@ -237,9 +225,7 @@ class TestAsked:
             ("a", {"dog1", "dog3"}),
         ],
     )  # fmt: skip
-    def test_pairs_that_share_memories_are_one_question(
-        self, dream: Invoke, store: InMemoryStore, scorer: FakeScorer, answer: str, left: set[str]
-    ) -> None:
+    def test_pairs_that_share_memories_are_one_question(self, dream, store, scorer, answer, left):
         """Letters name those that hold; C was only held against B, so that A alone does not end it."""
         third = "Has a brindle whippet."
         store.rows |= InMemoryStore([memory("dog3", third, days=2)]).rows
@@ -255,9 +241,7 @@ class TestAsked:
             assert "dog1" not in dream("--user-id", "alice", "--dry-run").stdout
 
     @pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
-    def test_a_plain_terminal_gets_no_escape_sequence(
-        self, dream: Invoke, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
-    ) -> None:
+    def test_a_plain_terminal_gets_no_escape_sequence(self, dream, monkeypatch, variable, value):
         monkeypatch.setenv(variable, value)
         monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
         assert not colours()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +72,7 @@ class TestCommands:
             "Left alone: memory bug: it was written anew since the run"
         )
 
-    def test_a_plan_on_the_output_can_be_applied_from_the_input(
-        self, store: InMemoryStore, dream: Invoke
-    ) -> None:
+    def test_a_plan_on_the_output_can_be_applied_from_the_input(self, store, dream):
         """`plan | apply -` works, but only with --yes, since the input is taken."""
         before = whole(store)
         plan = dream("plan", *ALICE).stdout
@@ -107,9 +104,7 @@ class TestCommands:
             (lambda text: "", "no plan header"),
         ],
     )
-    def test_a_plan_file_that_does_not_fit(
-        self, store: InMemoryStore, dream: Invoke, tmp_path: Path, change: Callable[[str], str], sentence: str
-    ) -> None:
+    def test_a_plan_file_that_does_not_fit(self, store, dream, tmp_path, change, sentence):
         before, file = whole(store), tmp_path / "plan.jsonl"
         dream("plan", *ALICE, "-o", str(file))
         file.write_text(change(file.read_text()))
@@ -189,9 +184,7 @@ class TestBadInput:
             ),
         ],
     )  # fmt: skip
-    def test_one_sentence_and_exit_code_2(
-        self, store: InMemoryStore, dream: Invoke, arguments: tuple[str, ...], sentence: str
-    ) -> None:
+    def test_one_sentence_and_exit_code_2(self, store, dream, arguments, sentence):
         before = whole(store)
         told = dream(*arguments, code=2)
         assert (told.stdout, told.stderr) == ("", f"mem0-dream: {sentence}\n")
@@ -233,9 +226,7 @@ class TestBadInput:
         assert dream("resume").stdout.startswith("Dream complete — merged: 2, pruned: 2")
 
     @pytest.mark.parametrize(("file", "code"), [("journal.db", 6), ("locks", 2)])
-    def test_damaged_state_is_one_sentence(
-        self, store: InMemoryStore, dream: Invoke, own_state: Path, file: str, code: int
-    ) -> None:
+    def test_damaged_state_is_one_sentence(self, store, dream, own_state, file, code):
         closed: list[bool] = []
         store.close = lambda: closed.append(True)  # type: ignore[method-assign]
         (own_state / file).write_bytes(b"no database" * 200)

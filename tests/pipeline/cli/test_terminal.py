@@ -36,9 +36,7 @@ def test_into_a_file_nothing_is_wrapped(capsys: pytest.CaptureFixture[str]) -> N
     assert bracketed("plain") == "plain"
 
 
-def test_a_file_gets_at_most_one_line_of_progress_a_minute(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_gets_at_most_one_line_of_progress_a_minute(capsys, monkeypatch):
     clock = iter(range(0, 10_000, 20))
     monkeypatch.setattr("mem0_dream.pipeline.cli.terminal.time.monotonic", lambda: float(next(clock)))
     with Bars().stage("judging", 100) as advance:

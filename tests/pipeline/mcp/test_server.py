@@ -100,9 +100,7 @@ class TestPlan:
 
 
 class TestApply:
-    def test_an_answered_plan_is_applied_as_an_attended_pass_applies_it(
-        self, serve: Serve, store: InMemoryStore, dream: Invoke
-    ) -> None:
+    def test_an_answered_plan_is_applied_as_an_attended_pass_applies_it(self, serve, store, dream):
         rows = json.loads(json.dumps(store.rows))
         typed = dream(*ALICE, answers="b\ny\n").stdout.splitlines()[-1]
         expected = sorted(row["text"] for row in store.rows.values())
@@ -150,9 +148,7 @@ class TestApply:
             assert whole(store) == before
         assert agent.ask("dream_plan")["report"].startswith("Dream complete. Nothing new to propose.")
 
-    def test_an_answer_holds_for_the_same_proposal_of_another_plan(
-        self, serve: Serve, store: InMemoryStore
-    ) -> None:
+    def test_an_answer_holds_for_the_same_proposal_of_another_plan(self, serve, store):
         agent = serve()
         plan = agent.ask("dream_plan")
         answers = {plan["conflicts"][0]["id"]: "b", id_of(plan, "tap"): "skip"}
@@ -184,9 +180,7 @@ class TestApply:
         assert mine in texts
         assert (TABS in texts, NO_TABS in texts) == (False, True)
 
-    def test_a_doubt_is_decided_by_an_answer(
-        self, serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_doubt_is_decided_by_an_answer(self, serve, store, monkeypatch):
         pairs = {
             ("Has a whippet.", "Has a brindle whippet named Pickle."): (0.7, 0.0, 0.3),
             ("Reads long novels about the sea.", "Reads novels about sea voyages."): (0.8, 0.0, 0.2),
@@ -212,9 +206,7 @@ class TestApply:
         assert store.rows["x2"]["metadata"]["superseded_reason"] == "contradicted"
         assert agent.ask("dream_plan")["unsure"] == 0
 
-    def test_what_a_settled_conflict_made_untrue_is_asked_about(
-        self, serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_what_a_settled_conflict_made_untrue_is_asked_about(self, serve, store, monkeypatch):
         porto, faro = "Lives in Porto near the river.", "Lives in Faro near the river."
         against = FakeScorer({(porto, faro): (0.0, 0.99, 0.01)})
         monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: against)
@@ -275,9 +267,7 @@ class TestApply:
 
 
 class TestForget:
-    def test_a_search_removes_nothing_and_a_pick_removes_what_was_picked(
-        self, serve: Serve, store: InMemoryStore
-    ) -> None:
+    def test_a_search_removes_nothing_and_a_pick_removes_what_was_picked(self, serve, store):
         agent, before, names = serve(), whole(store), set(store.rows)
         found = agent.ask("dream_forget", query="bug")
         assert whole(store) == before
@@ -406,9 +396,7 @@ def test_nothing_of_a_memory_acts_on_a_terminal(serve: Serve, store: InMemorySto
     assert all(not answer.error for answer in calls)
 
 
-def test_progress_is_reported_and_a_cancelled_apply_can_be_finished(
-    serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_reported_and_a_cancelled_apply_can_be_finished(serve, store, monkeypatch):
     uncut, agent = messy_store(), serve()
     monkeypatch.setattr("mem0_dream.pipeline.mcp.server.EVERY_SECONDS", 0.0)
 

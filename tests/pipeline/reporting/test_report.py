@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.reporting.pair import spoken
-from mem0_dream.pipeline.reporting.report import (
-    Report,
-    explained,
-    one_line,
-    short_ids,
-)
+from mem0_dream.pipeline.reporting.report import Report, explained, one_line, short_ids
 from mem0_dream.pipeline.reporting.status import spoken_status, status_of
 from mem0_dream.pipeline.reporting.text import TEXT_WIDTH, WHOLE_UP_TO, bracketed, clip
 from mem0_dream.pipeline.stores.base import ScopeFilter

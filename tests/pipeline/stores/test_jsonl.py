@@ -68,9 +68,7 @@ def export(folder: Path, *rows: Any, name: str = "export.jsonl") -> Path:
 
 @pytest.mark.parametrize("named", [True, False], ids=["by name", "by what it holds"])
 @pytest.mark.parametrize("preset", EXPORTS)
-def test_a_published_format_is_read_consolidated_and_taken_back(
-    tmp_path: Path, preset: str, named: bool
-) -> None:
+def test_a_published_format_is_read_consolidated_and_taken_back(tmp_path, preset, named):
     file = tmp_path / "export.json"
     file.write_text(json.dumps(EXPORTS[preset]))
     before, beside = file.read_bytes(), tmp_path / "export.dreamed.json"

@@ -93,9 +93,7 @@ def tiny_base(folder: Path) -> Path:
 
 
 @pytest.mark.model
-def test_every_stage_runs_resumes_and_gives_a_scorer(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_stage_runs_resumes_and_gives_a_scorer(data, tmp_path, capsys, monkeypatch):
     for module in (calibrate, screen):
         monkeypatch.setattr(module, "ROUNDS", 8)  # trees for each class; they are fitted dozens of times
     base, work, out = tiny_base(tmp_path / "base"), tmp_path / "work", tmp_path / "weights"

@@ -140,8 +140,7 @@ def test_a_refusal_is_remembered_by_the_sentences(project):
 
 
 @pytest.mark.parametrize(
-    ("description", "told"),
-    [(FIVE, "contradicts"), (SIX, "says the same as"), ("Cats of the office", "")],
+    ("description", "told"), [(FIVE, "contradicts"), (SIX, "says the same as"), ("Cats of the office", "")]
 )
 def test_a_description_is_told_beside_the_sentence_of_another_file(project, description, told):
     own = memory_file(f"{REST}\n\n{description}", name="a").replace("about a", f'"{description}"')

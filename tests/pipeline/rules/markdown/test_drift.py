@@ -170,9 +170,7 @@ def test_a_fact_about_a_person_outlives_its_file(project: Path, text: str, goes:
         ("It is in `old/place.py`. It was `old/place.py`.", "It is in `lib/new/place.py`. It was `old/place.py`."),
     ],
 )  # fmt: skip
-def test_a_moved_path_is_mended_where_the_sentence_speaks_of_now(
-    project: Path, text: str, expected: str | None
-) -> None:
+def test_a_moved_path_is_mended_where_the_sentence_speaks_of_now(project, text, expected):
     assert mended(text, _drift(project, text).moved) == (expected or text)
 
 
