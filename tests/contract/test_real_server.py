@@ -1,7 +1,5 @@
 """mem0's own server, from a checkout of its repository; the contract's other files run on it, too (`KINDS`)."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

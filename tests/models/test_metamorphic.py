@@ -1,7 +1,5 @@
 """Edits by program: what keeps the meaning stays one statement, what changes it never does."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The language model as scorer, against a real HTTP server of the test's own."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From names to scorers."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """What is one statement by its words alone, and what never is."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Scopes judged ahead by other processes: the plan stays the same to the byte, whatever happens to a worker."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

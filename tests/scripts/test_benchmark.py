@@ -1,7 +1,5 @@
 """Each benchmark runs, and what it asserts holds; times are not looked at."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of the words: tokens, stems, overlap, exact keys and topics."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The command line on a small graph: what is shown, counted and refused. Each is one call in this process."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Fitting thresholds on a person's own labelled pairs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

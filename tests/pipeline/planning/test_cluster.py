@@ -1,7 +1,5 @@
 """Stars, never chains."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.pipeline.planning.merges import stars

@@ -1,7 +1,5 @@
 """Plans on disk: what is written is read back, what is wrong is named."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

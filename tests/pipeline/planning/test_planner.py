@@ -1,7 +1,5 @@
 """The plan: what is proposed, what is left alone, and that it depends on nothing else."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Scopes that did not change: the plan of what is remembered is the plan of a fresh pass, and asks nobody."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from datetime import timedelta

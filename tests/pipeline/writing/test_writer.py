@@ -1,7 +1,5 @@
 """The writer: nothing is lost, whatever happens in between."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from datetime import date, timedelta

@@ -1,7 +1,5 @@
 """Plans of graphs: whatever they hold, nothing dangles, nothing is lost, and undo gives the bytes back."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections import Counter

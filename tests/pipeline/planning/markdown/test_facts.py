@@ -1,7 +1,5 @@
 """New facts of the logs: known ones stay out, each goes where it belongs, and what one refutes is asked about."""
 
-from __future__ import annotations
-
 from markdown_trees import MEMORY, NOW, look, memory_file
 from mem0_dream.pipeline.actions import Append
 

@@ -1,7 +1,5 @@
 """The index after a pass: which lines come, go and are cut, and where nothing is begun."""
 
-from __future__ import annotations
-
 import pytest
 from markdown_trees import MEMORY, NOW, look, memory_file
 from mem0_dream.pipeline.actions import Reindex

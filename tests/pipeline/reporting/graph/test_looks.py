@@ -1,7 +1,5 @@
 """The health of a graph, and looking back at it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Whether a learning is worth saving: its points, what is known already, what contradicts."""
 
-from __future__ import annotations
-
 import pytest
 from graph_world import NOW, day, entity
 from mem0_dream.errors import UsageError

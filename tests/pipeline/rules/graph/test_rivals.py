@@ -1,7 +1,5 @@
 """Which names may be one, and what follows for their entities."""
 
-from __future__ import annotations
-
 import pytest
 from builders import skipped
 from graph_world import apply, entity, propose, relation

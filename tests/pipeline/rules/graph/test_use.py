@@ -1,7 +1,5 @@
 """What the use of memories decides: what is read of it, forgotten, promoted, and protected by attention."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

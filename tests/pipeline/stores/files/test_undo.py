@@ -1,7 +1,5 @@
 """The undo of files: to the letter where nothing was written since, by lines where something was."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

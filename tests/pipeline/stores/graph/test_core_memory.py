@@ -1,7 +1,5 @@
 """The core memory that promotions go to, and the archive of what is forgotten."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Texts and lines of a graph: what goes in comes out, to the letter."""
 
-from __future__ import annotations
-
 import pytest
 from graph_world import entity, relation
 from hypothesis import given
