@@ -23,7 +23,7 @@ os.environ["MEM0_TELEMETRY"] = "False"
 os.environ["ANONYMIZED_TELEMETRY"] = "False"
 
 
-pytest_plugins = ("mem0_stores", "e2e_world")
+pytest_plugins = ("mem0_stores", "e2e_world", "e2e_cli")
 """Fixtures that tests of several folders ask for."""
 _LONG_FILES = frozenset(
     {

@@ -12,14 +12,12 @@ from typing import Any
 
 import pytest
 import yaml
-from e2e_cli import PROPOSAL, REPORT, dream, store
+from e2e_cli import PROPOSAL, REPORT
 from mem0_dream.pipeline.mcp.server import INSTRUCTIONS
 from mem0_dream.pipeline.mcp.tools import Tools
 from mem0_dream.pipeline.reporting import report
 from mem0_dream.pipeline.results import RunResult
 from typed import PROGRAM, parse
-
-__all__ = ["dream", "store"]
 
 FOLDER = Path(__file__).resolve().parent.parent / "integrations"
 # The example of Docker Compose types no command line of ours: test_image.py parses and runs its command.

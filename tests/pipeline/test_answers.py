@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import NOW, duplicates, memory, session_on
-from e2e_cli import ALICE, Invoke, dream, store, whole  # type: ignore[import-not-found]
+from e2e_cli import ALICE, Invoke, whole
 from mem0_dream.pipeline.actions import Member, Merge, Rewrite
 from mem0_dream.pipeline.answers import Answer, Say, keys_of, open_conflicts, unanswered
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -15,7 +15,6 @@ from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Scope
 from mem0_dream.testing import InMemoryStore
 
-__all__ = ["dream", "store"]
 DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
 
 

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from e2e_cli import ALICE, dream, store
+from e2e_cli import ALICE
 from graph_world import NOW, day, entities, entity, relation, relations, write
 from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.cli.night import schedule_text
 from typed import run
-
-__all__ = ["dream", "store"]
 
 
 def used(times, *, start=0):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this file
+from e2e_cli import (
     ALICE,
     NOTHING_FOUND,
     NOTHING_STORED,
@@ -16,16 +16,12 @@ from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this f
     REPORT,
     SIDES,
     Invoke,
-    dream,
-    store,
     went_away,
     whole,
 )
 from mem0_dream.errors import IncompleteListingError, RefusedChangeError
 from mem0_dream.pipeline.stores.base import Add
 from mem0_dream.testing import InMemoryStore
-
-__all__ = ["dream", "store"]
 
 
 class TestReport:

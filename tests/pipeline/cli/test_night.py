@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from builders import NOW, memory
-from e2e_cli import ALICE, OWN, dream, store  # type: ignore[import-not-found]
+from e2e_cli import ALICE, OWN
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.errors import StoreError
@@ -23,8 +23,6 @@ from mem0_dream.pipeline.writing.lock import Owner, store_lock
 from mem0_dream.pipeline.writing.passes import KEPT, Pass, Passes, names_of
 from mem0_dream.settings import Settings, read_settings
 from mem0_dream.testing import InMemoryStore
-
-__all__ = ["dream", "store"]
 
 DAY = timedelta(days=1)
 

@@ -11,15 +11,12 @@ import click
 import pytest
 from click.shell_completion import get_completion_class
 from click.testing import CliRunner
-from e2e_cli import dream, store  # type: ignore[import-not-found]  # it lies beside this file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_trees import MEMORY, write_tree
 from mem0_dream.pipeline.cli.main import COMMAND_GROUPS, WHOLE, main
 from mem0_dream.pipeline.cli.opening import again, full_commands, quoted
 from mem0_dream.pipeline.cli.options import GROUPS, PASS, ROWS, STORES, Options
-
-__all__ = ["dream", "store"]
 
 KINDS = tuple(kind for kind in STORES if kind != "mem0")
 

@@ -6,10 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from e2e_cli import Invoke, dream, store  # type: ignore[import-not-found]  # it lies among the helpers
+from e2e_cli import Invoke
 from reviewing import data_of
-
-__all__ = ["dream", "store"]
 
 
 def test_it_is_written_for_its_owner_alone_and_changes_nothing(dream, store, tmp_path):

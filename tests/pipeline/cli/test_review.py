@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import BOB, memory, plan_of
 from click.testing import CliRunner
-from e2e_cli import Invoke, dream, living  # type: ignore[import-not-found]  # it lies beside this file
+from e2e_cli import Invoke, living
 from mem0_dream.pipeline.actions import Merge
 from mem0_dream.pipeline.cli import asking as cli_review
 from mem0_dream.pipeline.cli import main as cli_module
@@ -19,8 +19,6 @@ from mem0_dream.pipeline.planning.doubts import ranked, suspicion
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label
 from mem0_dream.testing import FakeScorer, InMemoryStore
-
-__all__ = ["dream"]
 
 DOG, DOG_NAME = "Has a whippet.", "Has a brindle whippet named Pickle."
 SEA, VOYAGE = "Reads long novels about the sea.", "Reads novels about sea voyages."

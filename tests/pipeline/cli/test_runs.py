@@ -9,23 +9,12 @@ from typing import Any
 import pytest
 from builders import NOW, memory
 from click.testing import CliRunner
-from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this file
-    ALICE,
-    REPORT,
-    Invoke,
-    dream,
-    run_named_in,
-    store,
-    went_away,
-    whole,
-)
+from e2e_cli import ALICE, REPORT, Invoke, run_named_in, went_away, whole
 from markdown_trees import MEMORY, fingerprint, write_tree
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.testing import InMemoryStore
-
-__all__ = ["dream", "store"]
 
 
 class TestCommands:

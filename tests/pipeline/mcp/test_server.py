@@ -13,21 +13,7 @@ from typing import Any
 import anyio
 import pytest
 from builders import memory
-from e2e_cli import (
-    ALICE,
-    FUSED,
-    NO_TABS,
-    OWN,
-    PROPOSAL,
-    REPORT,
-    TABS,
-    Invoke,
-    dream,
-    messy_store,
-    store,
-    went_away,
-    whole,
-)
+from e2e_cli import ALICE, FUSED, NO_TABS, OWN, PROPOSAL, REPORT, TABS, Invoke, messy_store, went_away, whole
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_world import Agent, call, inside
@@ -37,8 +23,6 @@ from mem0_dream.pipeline.mcp.server import CallObserver
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.reporting.report import NOTHING_FOUND, NOTHING_STORED
 from mem0_dream.testing import FakeScorer, InMemoryStore
-
-__all__ = ["dream", "store"]
 
 Serve = Callable[..., Agent]
 CHANGING = {"dream_apply", "dream_undo", "dream_forget"}

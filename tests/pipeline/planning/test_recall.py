@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from builders import ALICE, BOB, NOW, memory, state
 from e2e_cli import ALICE as USER
-from e2e_cli import dream, store  # type: ignore[import-not-found]
 from mem0_dream.pipeline.actions import Member, Merge, Prune
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
@@ -21,8 +20,6 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, InMemoryStore
-
-__all__ = ["dream", "store"]
 
 CROWD = [memory(f"z{number}", f"crowd {number}") for number in range(TOP + 2)]
 

@@ -6,7 +6,7 @@ import click
 import pytest
 from builders import memory
 from click.testing import CliRunner
-from e2e_cli import ALICE, Invoke, dream, store
+from e2e_cli import ALICE, Invoke
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.pipeline.cli import main as cli_module
@@ -23,8 +23,6 @@ from mem0_dream.pipeline.reporting.differences import (
 )
 from mem0_dream.pipeline.reporting.text import one_line
 from mem0_dream.testing import InMemoryStore
-
-__all__ = ["dream", "store"]
 
 RED, GREEN, OFF = "\x1b[1;4;31m", "\x1b[1;4;32m", "\x1b[0m"
 NASTY = st.text(

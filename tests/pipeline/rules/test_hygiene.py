@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from builders import BOB, NOW, memory, plan_of, session_on
 from e2e_cli import ALICE as USER
-from e2e_cli import OWN, Invoke, dream, messy_store, whole  # type: ignore[import-not-found]
+from e2e_cli import OWN, Invoke, messy_store, whole
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.errors import ConfigError, MissingExtraError
@@ -25,8 +25,6 @@ from mem0_dream.records import text_hash
 from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.settings import HYGIENE, read_settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
-
-__all__ = ["dream"]
 
 SAMPLES = Path(__file__).parents[3] / "scripts" / "data" / "worlds_sample"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2

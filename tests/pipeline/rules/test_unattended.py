@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import BOB, NOW, memory, plan_of, session_on
-from e2e_cli import OWN, Invoke, dream, store  # type: ignore[import-not-found]  # it lies beside this file
+from e2e_cli import OWN, Invoke
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.rules.stale import is_protected, kept_although_old
@@ -18,8 +18,6 @@ from mem0_dream.pipeline.writing.access import AccessLog, track_access
 from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
-
-__all__ = ["dream", "store"]
 
 PLUMBER = "Is looking for a plumber in Leeds for the kitchen tap."
 LAX = Settings(floor=-1.0, max_delete=1.0)
