@@ -12,6 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+STEPS = 127.0
+"""Steps of a number in int8, to each side of zero."""
+_LEAST = 1e-12
+
 
 class Hidden(NamedTuple):
     """float32 [n, tokens, width], under the name that other encoders give it."""
@@ -32,6 +36,43 @@ class _Table(_Bare, nn.Embedding):  # type: ignore[misc]
 
 class _Dense(_Bare, nn.Linear):  # type: ignore[misc]
     pass
+
+
+class WholeNumbers(nn.Module):  # type: ignore[misc]
+    """A dense layer of int8 weights that rounds what it reads to int8, with a scale for each row and column.
+
+    Products of whole numbers are exact, so that a row says the same beside whatever rows; on processors with
+    instructions for them they are several times as fast. Quantisation is symmetric, of what is read by row
+    (Jacob et al. 2018).
+
+    Args:
+        dense: The layer, of which each row of weights was rounded to 255 steps.
+    """
+
+    def __init__(self, dense: nn.Linear) -> None:
+        super().__init__()
+        weights = dense.weight.detach()
+        scale = weights.abs().amax(1).clamp_(min=_LEAST) / STEPS
+        self.register_buffer("whole", (weights / scale[:, None]).round_().to(torch.int8).t().contiguous())
+        self.register_buffer("scale", scale)
+        self.register_buffer("bias", dense.bias.detach())
+
+    def forward(self, read: Tensor) -> Tensor:
+        """float32 [..., in] to float32 [..., out]."""
+        rows = read.reshape(-1, read.shape[-1])
+        steps = rows.abs().amax(1, keepdim=True).div_(STEPS).clamp_(min=_LEAST)
+        products = torch._int_mm(rows.div(steps).round_().to(torch.int8), self.whole)  # noqa: SLF001  (no other)
+        said = products.float().mul_(steps).mul_(self.scale).add_(self.bias)
+        return said.view(*read.shape[:-1], -1)
+
+
+def in_whole_numbers(module: nn.Module) -> None:
+    """Put int8 products in the place of all dense layers of a module, for reading alone."""
+    for name, child in module.named_children():
+        if isinstance(child, nn.Linear):
+            setattr(module, name, WholeNumbers(child))
+        else:
+            in_whole_numbers(child)
 
 
 class Bert(nn.Module):  # type: ignore[misc]  # torch is not type-checked here
@@ -73,8 +114,8 @@ class Bert(nn.Module):  # type: ignore[misc]  # torch is not type-checked here
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
         hidden = named["word_embeddings"](input_ids) + named["token_type_embeddings"](segments)
         hidden = named["LayerNorm"](hidden + named["position_embeddings"](places))
-        filled = attention_mask is not None and not bool(attention_mask.all())
-        mask = attention_mask[:, None, None, :].bool() if filled else None  # type: ignore[index]
+        # Given a mask that leaves nothing out, too: without one the same row would say a little else.
+        mask = None if attention_mask is None else attention_mask[:, None, None, :].bool()
         for layer in self.encoder["layer"]:
             hidden = layer(hidden, mask)
         return Hidden(hidden)

@@ -26,7 +26,8 @@ _LIMIT = 4
 _BE = frozenset(
     ("is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "got", "gets", "get")
 )
-"""Before these "-ed" is no simple past."""
+"""Behind these "-ed" is no simple past."""
+_SUBJECT = 4  # words in which a subject has ended and its verb has come
 UNMARKED = {"stage": 3, "hedge": 2, "past": 1, "extent": 5}
 """The rank of what bears no mark: done, stated, present, whole."""
 
@@ -184,11 +185,11 @@ def stance_evidence(a: str, b: str) -> tuple[Evidence, ...]:
 
 
 def tenses(text: str) -> tuple[set[str], set[str]]:
-    """Stems of what somebody did and of what somebody does.
+    """Stems of what somebody did and of what somebody does, by verbs near the beginning.
 
-    >>> tenses("Ada lived in Porto and is called by what she likes")
-    ({'liv'}, {'lik'})
+    >>> tenses("Ada lived in Porto"), tenses("Buys all of her coffee ready roasted")
+    (({'liv'}, set()), (set(), {'buy'}))
     """
-    words = re.findall(r"[a-z]+", text.lower())
+    words = re.findall(r"[a-z]+", text.lower())[:_SUBJECT]
     did = {stem(word) for before, word in pairwise(["", *words]) if word.endswith("ed") and before not in _BE}
     return did, {stem(word) for word in words if word.endswith("s") and word not in _BE}

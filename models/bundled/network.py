@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from ..bert import Tokens
 
 HEAD_WIDTH = 256
+PAD_MULTIPLE = 8
 DROPOUT = 0.1
 
 
@@ -30,7 +31,7 @@ class PairBatch:
 
 @dataclass(frozen=True, slots=True)
 class PairLogits:
-    """float32 logits: entailment [n, 3] (entails, neutral, contradicts) and memory [n, 3]."""
+    """float logits: entailment [n, 3] (entails, neutral, contradicts) and memory [n, 3]."""
 
     entailment: Tensor
     memory: Tensor
@@ -42,22 +43,24 @@ class PairTokenizer:
     Args:
         tokens: of the base model.
         max_length: longest sequence in tokens, special tokens included.
-        multiple: pad to a multiple of this: kernels are compiled for fewer shapes.
     """
 
-    def __init__(self, tokens: Tokens, *, max_length: int, multiple: int = 1) -> None:
+    def __init__(self, tokens: Tokens, *, max_length: int) -> None:
         self.max_length = max_length
-        self._multiple = multiple
         self._tokens = tokens
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, no special tokens, at most `max_length` of them."""
         return self._tokens.ids(texts, longest=self.max_length)
 
+    def width(self, pair: tuple[list[int], list[int]]) -> int:
+        """Tokens of the row of a pair, with what fills it: steps of eight make many rows of one width."""
+        return -(-min(len(pair[0]) + len(pair[1]) + 3, self.max_length) // PAD_MULTIPLE) * PAD_MULTIPLE
+
     def batch(self, pairs: Sequence[tuple[list[int], list[int]]]) -> PairBatch:
         """Lay out pairs of token ids, cutting the longer text first where the pair is too long."""
         rows = [_fit(a, b, self.max_length - 3) for a, b in pairs]
-        width = -(-max(len(a) + len(b) + 3 for a, b in rows) // self._multiple) * self._multiple
+        width = max(self.width(pair) for pair in rows)
         ids = torch.full((len(rows), width), self._tokens.pad, dtype=torch.int64)
         mask = torch.zeros((len(rows), width), dtype=torch.int64)
         segments = torch.zeros((len(rows), width), dtype=torch.int64)
@@ -85,7 +88,7 @@ class PairNetwork(nn.Module):  # type: ignore[misc]  # torch is not type-checked
         if self.typed_segments:
             inputs["token_type_ids"] = batch.segments
         hidden = self.encoder(**inputs).last_hidden_state.float()
-        features = _pool(hidden, batch.mask, batch.segments)
+        features = _pool(hidden, batch.mask, batch.segments).to(self.memory_head[1].weight.dtype)
         with torch.autocast(features.device.type, enabled=False):
             return PairLogits(self.entailment_head(features), self.memory_head(features))
 

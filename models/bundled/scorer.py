@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..encoder import encodable
+from ..encoder import encodable, equal_length_batches
 from ..guards import FACTS_VERSION
 from ..scorer import PairInput, PairScores, Remember, distinct, forgetful
 from ..text.statements import split_statements
@@ -43,8 +43,9 @@ CALIBRATOR_FILE = "calibrator.npz"
 DECIMALS = 4
 """Of what it says, so that a pair reads the same in any company, on one thread or eight."""
 READ_DECIMALS = 6
-"""What a pair gives beyond these depends on which pairs are read beside it, and by how many threads."""
-BATCH_TOKENS = 1_024  # what a core holds near itself; four times as many were a quarter slower
+READ_IN = "int8"
+"""Numbers that the network reads in: what others said is no reading of its."""
+BATCH_TOKENS = 512  # what a core holds near itself; four times as many were half as fast again
 ENOUGH = 8
 """Readings sure of `distinct` after which a memory is not read any more (decision 21)."""
 
@@ -73,7 +74,7 @@ class BundledScorer:
         self._base = base
         self.thresholds = read_thresholds(folder)
         self.thresholds_alone = read_thresholds(folder, "thresholds_alone")
-        self.name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}{'' if screen else '.all'}"
+        self.name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}.{READ_IN}{'' if screen else '.all'}"
         self._screens = screen and (folder / SCREEN_FILE).exists()
         self._parts: tuple[PairReader, Calibrator] | None = None
         self._screen: Screen | None = None
@@ -203,10 +204,10 @@ class PairReader:
         texts = sorted({text for pair in pairs for text in pair})
         known = dict(zip(texts, self.tokenizer.ids(texts), strict=True))
         rows = [(known[a], known[b]) for a, b in pairs]
-        widths = [len(a) + len(b) for a, b in rows]
+        widths = [self.tokenizer.width(row) for row in rows]
         answers: Answers = {}
         with torch.inference_mode():
-            for chosen in _batches(widths):
+            for chosen in equal_length_batches(widths, size=BATCH_TOKENS, tokens=BATCH_TOKENS):
                 logits = self.network(self.tokenizer.batch([rows[row] for row in chosen]))
                 entailment, memory = (
                     some.softmax(-1).double().numpy().round(READ_DECIMALS)
@@ -215,16 +216,6 @@ class PairReader:
                 for at, row in enumerate(chosen):
                     answers[pairs[row]] = (entailment[at], memory[at])
         return answers
-
-
-def _batches(widths: Sequence[int]) -> list[list[int]]:
-    """Runs of rows of growing width whose padded size stays below `BATCH_TOKENS`."""
-    batches: list[list[int]] = []
-    for row in sorted(range(len(widths)), key=widths.__getitem__):
-        if not batches or (len(batches[-1]) + 1) * (widths[row] + 3) > BATCH_TOKENS:
-            batches.append([])
-        batches[-1].append(row)
-    return batches
 
 
 def _gather(short: str, long: str, parts: dict[str, tuple[str, ...]], answers: Answers) -> PairSignals:

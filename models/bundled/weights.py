@@ -146,12 +146,16 @@ def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
 def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
     """The trained network: layers and heads from `folder`, embeddings and vocabulary from `base`.
 
+    It reads in whole numbers and its heads in float64, so that a pair says the same beside whatever pairs; it
+    cannot learn any more.
+
     Raises:
         ModelError: a file is missing or damaged, or the base is not the one the layers were trained on.
     """
     from safetensors import safe_open
     from safetensors.torch import load_file
 
+    from ..bert_layers import in_whole_numbers
     from .network import PairNetwork, PairTokenizer
 
     config = read_config(folder)
@@ -176,6 +180,9 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
             f"{folder / WEIGHTS_FILE} does not fit its network: {lacking or missing.unexpected_keys}"
         )
     network.eval()
+    in_whole_numbers(network.encoder)
+    network.entailment_head.double()
+    network.memory_head.double()
     return network, PairTokenizer(tokens, max_length=int(config["max_length"]))
 
 

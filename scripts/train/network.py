@@ -43,7 +43,6 @@ from .examples import Example
 
 log = logging.getLogger(__name__)
 
-PAD_MULTIPLE = 8
 VERSION = 2
 POOL_BATCHES = 64  # sorted by length together: enough to drop most padding, few enough to stay random
 CLIP_NORM = 1.0
@@ -72,7 +71,7 @@ def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[P
         encoder.pooler.requires_grad_(False)
     typed = getattr(encoder.config, "type_vocab_size", 0) > 1
     network = PairNetwork(encoder, width=int(encoder.config.hidden_size), typed_segments=typed)
-    return network, PairTokenizer(Tokens.within(tokenizer), max_length=max_length, multiple=PAD_MULTIPLE)
+    return network, PairTokenizer(Tokens.within(tokenizer), max_length=max_length)
 
 
 def train(

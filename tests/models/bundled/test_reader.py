@@ -74,6 +74,34 @@ def test_the_real_network_reads_nothing_of_no_pairs() -> None:
     assert PairReader(*load_network(FOLDER, packaged_model_path())).signals([]) == []
 
 
+@pytest.mark.model
+def test_a_pair_says_the_same_to_the_last_bit_beside_whatever_pairs() -> None:
+    reader = PairReader(*load_network(FOLDER, packaged_model_path()))
+    texts = [SHORT, LONG, "Ana has a dog and a cat.", "Bo plays the oboe.", "Reads the Rust book. Has a cat."]
+    pairs = [(a, b) for a in texts for b in texts]
+    together = reader.read(pairs)
+    for pair in pairs:
+        for alone, among in zip(reader.read([pair])[pair], together[pair], strict=True):
+            assert alone.tobytes() == among.tobytes()
+
+
+def test_a_layer_in_whole_numbers_says_nearly_what_it_said() -> None:
+    torch = pytest.importorskip("torch")
+    from mem0_dream.models.bert_layers import in_whole_numbers
+
+    torch.manual_seed(3)
+    layers = torch.nn.Sequential(torch.nn.Linear(48, 96), torch.nn.GELU(), torch.nn.Linear(96, 32)).eval()
+    read = torch.randn(2, 5, 48)
+    with torch.inference_mode():
+        before = layers(read)
+        in_whole_numbers(layers)
+        after = layers(read)
+        assert not layers(torch.zeros(1, 1, 48)).isnan().any()
+    assert after.shape == before.shape
+    assert float((after - before).abs().max() / before.abs().max()) < 0.03
+    assert not torch.equal(after, before)
+
+
 MANY = ENOUGH + 4
 NEAR = [PairInput("Likes tea", f"Tells of tea {number:02}", 0.5) for number in range(MANY)]
 WORTH = [1 - number / 100 for number in range(MANY)]

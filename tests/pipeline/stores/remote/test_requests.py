@@ -86,7 +86,9 @@ def test_each_request_is_the_clients_to_the_letter(known, monkeypatch, name):
         assert [getattr(theirs, part) for part in ("method", "path", "query", "body")] == [
             getattr(ours, part) for part in ("method", "path", "query", "body")
         ]
-        assert theirs.headers["authorization"] == ours.headers["authorization"] == f"Token {double.key}"
+        assert ours.headers["authorization"] == f"Token {double.key}"
+        for header in ("authorization", "mem0-user-id"):
+            assert theirs.headers[header] == ours.headers[header]
 
 
 def test_the_doubles_pages_are_the_platforms(known):
