@@ -9,14 +9,14 @@ is asserted before a time is printed; times are seconds of the processor, one th
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import faiss
 import numpy as np
@@ -33,7 +33,6 @@ from mem0_dream.records import Inventory, Memory
 from mem0_dream.scripts.benchmark import SAMPLE, SCOPE, require
 from mem0_dream.scripts.evaluate import labelled
 from mem0_dream.scripts.evaluate.labelled import World
-from mem0_dream.scripts.evaluate.plots import new_figure
 from mem0_dream.scripts.evaluate.semhash_scorer import load_semhash
 from mem0_dream.scripts.evaluate.tables import markdown
 from mem0_dream.settings import Settings
@@ -44,6 +43,9 @@ NEAR = DUPLICATE_COSINE
 """Cosine from which the others take two texts for duplicates: SemHash's default, the custom elsewhere."""
 
 OURS = "mem0-dream"
+HEAD = (
+    "", "near pairs found", "labelled duplicates", "seconds", "removed rightly", "wrongly", "seconds in all",
+)  # fmt: skip
 COLOURS = {"right": "#0072B2", "wrong": "#D55E00", "search": "#999999", "whole": "#333333"}
 
 T = TypeVar("T")
@@ -52,8 +54,7 @@ Way = Callable[[World, NDArray[np.float32]], Pairs]
 """Rows of the texts of a world: near ones, or what goes with what stays in its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """What one of them did; seconds are the processor's."""
 
     name: str
@@ -67,9 +68,7 @@ class Row:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask each of them; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--worlds", type=Path, help="folder of worlds; read are those that no training saw")
     parser.add_argument("--memories", type=int, default=2_000, help="about so many, in whole worlds")
     parser.add_argument("--scorer", default="bundled", help=f"of {OURS}")
@@ -78,8 +77,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         load_semhash()
-        if options.chart:
-            new_figure()
     except MissingExtraError as error:
         print(f"peers: {error}", file=sys.stderr)
         return error.exit_code
@@ -247,37 +244,16 @@ def _merged(world: World, encoder: Encoder, scorer: PairScorer) -> Pairs:
 
 def table(rows: Sequence[Row]) -> str:
     """All rows in Markdown."""
-    head = (
-        "",
-        "near pairs found",
-        "labelled duplicates",
-        "seconds",
-        "removed rightly",
-        "wrongly",
-        "seconds in all",
-    )
-    return markdown(
-        [
-            head,
-            *(
-                (
-                    row.name,
-                    f"{row.near:.1%}",
-                    f"{row.same:.1%}",
-                    f"{row.search:.2f}",
-                    row.right,
-                    row.wrong,
-                    f"{row.whole:.1f}",
-                )
-                for row in rows
-            ),
-        ]
-    )
+    forms = ("{}", "{:.1%}", "{:.1%}", "{:.2f}", "{}", "{}", "{:.1f}")
+    cells = ([form.format(value) for form, value in zip(forms, row, strict=True)] for row in rows)
+    return markdown([HEAD, *cells])
 
 
 def draw(rows: Sequence[Row], file: Path, *, title: str) -> None:
     """What each removed, rightly and wrongly, and how long it took, as PNG."""
-    figure = new_figure((10, 3))
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 3), layout="constrained")
     removed, seconds = figure.subplots(1, 2, sharey=True)
     names, places = [row.name for row in rows], np.arange(len(rows))
     for axes, parts in ((removed, ("right", "wrong")), (seconds, ("search", "whole"))):

@@ -10,9 +10,9 @@ honest on data that no fitting ever saw, and on no other.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -23,15 +23,8 @@ from mem0_dream.models.bundled.scorer import FOLDER
 from mem0_dream.models.bundled.weights import CONFIG_FILE
 from mem0_dream.models.keywords import DUPLICATE_COSINE
 from mem0_dream.models.registry import CHOICES
+from mem0_dream.scripts.evaluate import quality
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, held_stores, read_files
-from mem0_dream.scripts.evaluate.quality import (
-    WORLDS,
-    evaluate_store,
-    load_models,
-    measure,
-    pairs_report,
-    store_report,
-)
 from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH
 from mem0_dream.scripts.evaluate.tables import markdown
 
@@ -57,14 +50,10 @@ _OUTSIDE_COLUMNS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, metavar="DATA", help="folder with pairs/, stores/ and worlds/")
     known = ", ".join((*CHOICES, SEMHASH))
-    parser.add_argument(
-        "--scorer", action="append", help=f"a row, repeatable: {known}; default: the README's"
-    )
+    parser.add_argument("--scorer", action="append", help=f"rows: {known}; default: the README's")
     parser.add_argument("--held-out", action="store_true", help="measure `bundled` on these pairs")
     parser.add_argument("--no-stores", action="store_true", help="print the table of pairs only")
     options = parser.parse_args(arguments)
@@ -77,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def tables(options: argparse.Namespace) -> Iterator[Rows]:
+def tables(options: Namespace) -> Iterator[Rows]:
     """All tables, each with its head, as they become known."""
     scorers, held_out = options.scorer or list(ROWS), options.held_out
     pairs = {name: read_files([options.data / "pairs" / file])[0] for name, file in _PAIR_FILES.items()}
@@ -119,7 +108,7 @@ def pair_table(pairs: Mapping[str, list[LabelledPair]], scorers: Sequence[str], 
     table: Rows = [["", *head]]
     for spec in scorers:
         validated = None if held_out else _validated(spec, *pairs)
-        models = None if validated else load_models(spec)
+        models = None if validated else quality.load_models(spec)
         row: list[object] = [_name(spec)]
         for name, rows in pairs.items():
             duplicates = sum(pair.weight for pair in rows if pair.label == 0)
@@ -130,7 +119,7 @@ def pair_table(pairs: Mapping[str, list[LabelledPair]], scorers: Sequence[str], 
                 # Of r duplicates merged at precision p, r (1 - p) / p others were merged; 0 says nothing.
                 wrong = recall * duplicates * (1 - precision) / precision if precision else None
             else:
-                found = pairs_report(measure(rows, models), models)
+                found = quality.pairs_report(quality.measure(rows, models), models)
                 precision, recall = found["auto"]["precision"], found["auto"]["recall"]
                 wrong = found["auto"]["false_merges"]
             whole = all(pair.weight == 1 for pair in rows)
@@ -152,16 +141,15 @@ def store_tables(
     def row(name: str, cells: Mapping[str, int]) -> list[str]:
         return [name, *(column.format(**cells) for column in _STORE_COLUMNS.values())]
 
-    for title, name in (("labelled stores", STORES), ("worlds", WORLDS)):
+    for title, name in (("labelled stores", STORES), ("worlds", quality.WORLDS)):
         some = next((cells[name] for cells in rows.values() if cells.get(name)), None)
         if some is None:
             continue
         table: Rows = [(f"{some['memories']} memories in {some['stores']} {title}", *_STORE_COLUMNS)]
         table += [row(_name(spec), cells[name]) for spec, cells in rows.items()]
-        styles = rows.get(BUNDLED, {}) if name == WORLDS else {}
-        table += [
-            row(f"- {style}", cells) for style, cells in styles.items() if style not in (STORES, WORLDS)
-        ]
+        styles = rows.get(BUNDLED, {}) if name == quality.WORLDS else {}
+        own = (style for style in styles if style not in (STORES, quality.WORLDS))
+        table += [row(f"- {style}", styles[style]) for style in own]
         yield table
 
 
@@ -171,9 +159,9 @@ def _inside(
     figures: dict[str, dict[str, int]] = ({} if held_out else _validated(spec) or {}).get("in_stores", {})
     if figures:
         return figures
-    models = load_models(spec)
+    models = quality.load_models(spec)
     scorers = {one.name: models.scorer for members in stores.values() for one in members}
-    return store_report(stores, scorers, models.encoder)
+    return quality.store_report(stores, scorers, models.encoder)
 
 
 def outside_table(files: Sequence[Path], scorers: Sequence[str]) -> Rows:
@@ -181,16 +169,15 @@ def outside_table(files: Sequence[Path], scorers: Sequence[str]) -> Rows:
     (swapped, _), (opposed, _), (_, (facts,)) = (read_files([file]) for file in files)
     table: Rows = [("", *_OUTSIDE_COLUMNS)]
     for spec in scorers:
-        models = load_models(spec)
+        models = quality.load_models(spec)
         if models.alone:
             continue
-        pairs, conflicts = (measure(rows, models).decisions for rows in (swapped, opposed))
-        same, found = pairs.gold == 0, evaluate_store(facts, models)
-        told = found["contradictions"]
+        pairs, conflicts = (quality.measure(rows, models).decisions for rows in (swapped, opposed))
+        same, found = pairs.gold == 0, quality.evaluate_store(facts, models)
         counts = (
             ((pairs.auto & ~same).sum(), (~same).sum()), ((pairs.auto & same).sum(), same.sum()),
-            ((conflicts.decided == 1).sum(), len(conflicts)), (told["found"], told["gold"]),
-            (told["right"], told["reported"]),
+            ((conflicts.decided == 1).sum(), len(conflicts)), (found["found"], found["contradictions"]),
+            (found["right"], found["reported"]),
         )  # fmt: skip
         shares = (f"{part} of {whole}" for part, whole in counts)
         table.append([_name(spec), *shares, len(found["wrongly_removed"])])

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from mem0_dream.pipeline.actions import Merge, Resolve
@@ -30,7 +30,7 @@ DECISIONS = (*LABELS, Label.UNSURE)
 RESAMPLES = 1_000
 SEED = 20_261_121
 BINS = 10
-_CELLS = len(LABELS) ** 2
+_CELLS = len(LABELS) * len(DECISIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,57 +75,52 @@ def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RES
         threshold: Probability from which the scorer merges by itself, for the record.
         resamples: Bootstrap samples behind the 95% intervals; whole groups are drawn, always the same.
     """
-    gold, weight, auto = decisions.gold, decisions.weight, decisions.auto
-    probabilities, same = decisions.probabilities, gold == 0
-    sums, best_sums = group_sums(decisions), group_sums(replace(decisions, decided=decisions.best))
-    shares = decided_shares(sums.sum(axis=0))
-    groups = len(sums)
-    drawn = np.random.default_rng(SEED).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
-    intervals = {"macro_f1": macro_f1(drawn @ best_sums), **decided_shares(drawn @ sums)}
+    probabilities, same = decisions.probabilities, decisions.gold == 0
+    best, decided = (group_sums(decisions, some) for some in (decisions.best, decisions.decided))
+    draws = np.random.default_rng(SEED).multinomial(len(best), np.full(len(best), 1 / len(best)), resamples)
+    intervals = {"macro_f1": shares(draws @ best)["macro_f1"]}
+    drawn, whole = shares(draws @ decided), decided.sum(axis=0)
+    intervals |= {name: drawn[name] for name in ("auto_precision", "auto_recall")}
+    intervals |= {f"contradiction_{name}": drawn[name][:, 1] for name in ("precision", "recall")}
+    merges, right, duplicates = whole[_CELLS:].tolist()
     return {
         "pairs": len(decisions),
-        "weight": count(weight.sum()),
-        **_label_part(decisions, decisions.best),
-        "decided": _label_part(decisions, decisions.decided),
-        "unsure": count(weight[decisions.decided == len(LABELS)].sum()),
+        "weight": count(decisions.weight.sum()),
+        **_label_part(best.sum(axis=0)),
+        "decided": _label_part(whole),
+        "unsure": count(decisions.weight[decisions.decided == len(LABELS)].sum()),
         "auto": {
             "threshold": threshold,
-            "precision": float(shares["auto_precision"]),
-            "recall": float(shares["auto_recall"]),
-            "merges": count(weight[auto].sum()),
-            "false_merges": count(weight[auto & ~same].sum()),
-            "duplicates": count(weight[same].sum()),
-            "non_duplicates": count(weight[~same].sum()),
+            **{name: float(shares(whole)[f"auto_{name}"]) for name in ("precision", "recall")},
+            "merges": count(merges),
+            "false_merges": count(merges - right),
+            "duplicates": count(duplicates),
+            "non_duplicates": count(decisions.weight[~same].sum()),
         },
         "ece": {
-            "label": calibration_error(probabilities.max(axis=1), decisions.best == gold, weight),
-            "duplicate": calibration_error(probabilities[:, 0], same, weight),
+            "label": calibration_error(
+                probabilities.max(axis=1), decisions.best == decisions.gold, decisions.weight
+            ),
+            "duplicate": calibration_error(probabilities[:, 0], same, decisions.weight),
         },
         "intervals": {name: np.percentile(of, [2.5, 97.5]).tolist() for name, of in intervals.items()},
     }
 
 
-def _label_part(decisions: Decisions, decided: NDArray[np.int64]) -> Figures:
+def _label_part(sums: Floats) -> Figures:
     """Macro-F1, precision, recall, F1 and support of each label, and the confusion table."""
-    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
-
-    gold, weight, columns = decisions.gold, decisions.weight, range(len(DECISIONS))
-    scores = precision_recall_fscore_support(
-        gold, np.minimum(decided, len(LABELS) - 1), labels=columns[:-1], sample_weight=weight, zero_division=0
-    )
-    names = ("precision", "recall", "f1", "support")
-    table = confusion_matrix(gold, decided, labels=columns, sample_weight=weight)
-    return {
-        "macro_f1": float(scores[2].mean()),
-        "labels": {
-            label.value: dict(zip(names, [*map(float, row[:3]), count(row[3])], strict=True))
-            for label, row in zip(LABELS, zip(*scores, strict=True), strict=True)
-        },
-        "confusion": {
-            label: dict(zip(DECISIONS, map(count, row), strict=True))
-            for label, row in zip(LABELS, table, strict=False)
-        },
+    found = shares(sums, none=0.0)
+    table = sums[:_CELLS].reshape(len(LABELS), len(DECISIONS))
+    labels: Figures = {
+        label.value: {name: float(found[name][row]) for name in ("precision", "recall", "f1")}
+        | {"support": count(table[row].sum())}
+        for row, label in enumerate(LABELS)
     }
+    confusion = {
+        label: dict(zip(DECISIONS, map(count, row), strict=True))
+        for label, row in zip(LABELS, table.tolist(), strict=True)
+    }
+    return {"macro_f1": float(found["macro_f1"]), "labels": labels, "confusion": confusion}
 
 
 def count(value: float) -> int | float:
@@ -133,11 +128,10 @@ def count(value: float) -> int | float:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def group_sums(decisions: Decisions) -> Floats:
-    """Weights by group, float64 [g, 12]: confusion [3, 3], automatic merges, right ones, duplicates."""
-    columns = np.zeros((len(decisions), _CELLS + 3))
-    same, decided = decisions.gold == 0, np.minimum(decisions.decided, len(LABELS) - 1)
-    columns[np.arange(len(decisions)), decisions.gold * len(LABELS) + decided] = 1
+def group_sums(decisions: Decisions, decided: NDArray[np.int64]) -> Floats:
+    """Weights by group, float64 [g, 15]: confusion [3, 4], automatic merges, right ones, duplicates."""
+    columns, same = np.zeros((len(decisions), _CELLS + 3)), decisions.gold == 0
+    columns[np.arange(len(decisions)), decisions.gold * len(DECISIONS) + decided] = 1
     columns[:, _CELLS:] = np.stack([decisions.auto, decisions.auto & same, same], axis=1)
     names, group = np.unique(decisions.group, return_inverse=True)
     sums = np.zeros((len(names), columns.shape[1]))
@@ -145,36 +139,25 @@ def group_sums(decisions: Decisions) -> Floats:
     return sums
 
 
-def _share(right: Floats, total: Floats, *, of_none: float) -> Floats:
-    share: Floats = np.divide(right, total, out=np.full_like(right, of_none), where=total > 0)
-    return share
+def shares(sums: Floats, *, none: float = 1.0) -> dict[str, Floats]:
+    """Precision, recall and F1 [..., 3], their mean, and those of automatic merges, for each row of sums.
 
-
-def _confusion(sums: Floats) -> Floats:
-    return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LABELS), len(LABELS))
-
-
-def macro_f1(sums: Floats) -> Floats:
-    """Mean F1 of the three labels for each row of sums; a label neither there nor decided counts 0."""
-    table = _confusion(sums)
-    right = np.diagonal(table, axis1=-2, axis2=-1)
-    scores: Floats = _share(2 * right, table.sum(axis=-1) + table.sum(axis=-2), of_none=0.0).mean(axis=-1)
-    return scores
-
-
-def decided_shares(sums: Floats) -> dict[str, Floats]:
-    """Precision and recall of automatic merges and of reported contradictions, for each row of sums.
-
-    Precision is 1 where nothing is decided.
+    Unsure counts as distinct. The precision of a label that is never decided is `none`.
     """
-    table, (merged, right, duplicates) = _confusion(sums), np.moveaxis(sums[..., _CELLS:], -1, 0)
-    found = table[..., 1, 1]
+    table = sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LABELS), len(DECISIONS))
+    table = np.concatenate([table[..., :2], table[..., 2:].sum(axis=-1, keepdims=True)], axis=-1)
+    merged, right, duplicates = np.moveaxis(sums[..., _CELLS:], -1, 0)
+    hit, chosen, there = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-2), table.sum(axis=-1)
+
+    def share(part: Floats, whole: Floats, of_none: float = 0.0) -> Floats:
+        return np.divide(part, whole, out=np.full_like(part, of_none), where=whole > 0)
+
+    f1 = share(2 * hit, chosen + there)
     return {
-        "auto_precision": _share(right, merged, of_none=1.0),
-        "auto_recall": _share(right, duplicates, of_none=0.0),
-        "contradiction_precision": _share(found, table[..., :, 1].sum(axis=-1), of_none=1.0),
-        "contradiction_recall": _share(found, table[..., 1, :].sum(axis=-1), of_none=0.0),
-    }
+        "precision": share(hit, chosen, none), "recall": share(hit, there), "f1": f1,
+        "macro_f1": f1.mean(axis=-1), "auto_precision": share(right, merged, 1.0),
+        "auto_recall": share(right, duplicates),
+    }  # fmt: skip
 
 
 def kind_figures(decisions: Decisions, kinds: Sequence[str]) -> Figures:
@@ -197,25 +180,9 @@ def calibration_error(confidence: Floats, right: Bools, weight: Floats) -> float
     >>> calibration_error(np.array([0.9, 0.9]), np.array([True, False]), np.ones(2))
     0.4
     """
-    bins = reliability(confidence, right, weight)
-    return float(np.abs(bins.stated - bins.true) @ bins.share)
-
-
-class Bins(NamedTuple):
-    """Stated and true probability and the share of all pairs, in those of ten equal bins that hold one."""
-
-    stated: Floats
-    true: Floats
-    share: Floats
-
-
-def reliability(confidence: Floats, right: Bools, weight: Floats) -> Bins:
-    """The bins of the calibration error, each array float64 [k]."""
-    at = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-    values = (weight, weight * confidence, weight * right)
-    mass, stated, true = (np.bincount(at, weights=one, minlength=BINS) for one in values)
-    held = mass > 0
-    return Bins(stated[held] / mass[held], true[held] / mass[held], mass[held] / mass.sum())
+    bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+    gap = np.bincount(bins, weight * (confidence - right))
+    return float(np.abs(gap).sum() / weight.sum())
 
 
 def share_right(score: Floats, positive: Bools, weight: Floats, threshold: float) -> tuple[float, float]:
@@ -275,50 +242,35 @@ class Gold:
 
 
 def store_figures(plan: Plan, gold: Gold) -> Figures:
-    """What --auto would do to a labelled store, and what a person would be shown on top."""
+    """What --auto would do to a labelled store, and what a person would be shown on top.
+
+    Numbers, and lists of the memories that go wrongly or stay wrongly.
+    """
     acted = plan.only(ActionKind.MERGE, ActionKind.PRUNE)
     removed = {memory_id for action in acted.actions for memory_id in action.removes}
     pruned = {memory_id for prune in plan.prunes for memory_id in prune.removes}
     lost = _wrong_merges(plan.merges, gold) | (pruned - gold.prune)
     doubts = [doubt for doubt in plan.unsure if isinstance(doubt, Merge)]
     asked = [doubt for doubt in plan.unsure if isinstance(doubt, Resolve)]
-    extras = sum(len(group) - 1 for group in gold.groups)
-    gone = sum(_extras_removed(group, plan.merges, removed - lost) for group in gold.groups)
     opposed = [gold.opposed(conflict) for conflict in plan.conflicts]
-    found, right = len(set().union(*opposed)), sum(map(bool, opposed))
+    right = [gold.one_fact({member.id for member in doubt.members}) for doubt in doubts]
     return {
-        "actions": len(plan.actions),
         "merges": len(plan.merges),
-        "conflicts": len(opposed),
-        "prunes": len(plan.prunes),
-        "duplicates": {
-            "gold": extras,
-            "removed": gone,
-            "reviewed": sum(_extras_reviewed(group - lost, plan.merges, doubts) for group in gold.groups),
-            "share": gone / extras if extras else None,
-        },
+        "duplicates": sum(len(group) - 1 for group in gold.groups),
+        "removed": sum(_extras_removed(group, plan.merges, removed - lost) for group in gold.groups),
+        "reviewed": sum(_extras_reviewed(group - lost, plan.merges, doubts) for group in gold.groups),
         "wrongly_removed": sorted(lost | (removed & gold.keep)),
         "kept_violated": sorted(removed & gold.keep),
-        "contradictions": {
-            "gold": len(gold.contradictions),
-            "found": found,
-            "share": found / len(gold.contradictions) if gold.contradictions else None,
-            "reported": len(opposed),
-            "right": right,
-            "precision": right / len(opposed) if opposed else None,
-        },
-        "pruned": {
-            "gold": len(gold.prune),
-            "right": len(pruned & gold.prune),
-            "wrong": sorted(pruned - gold.prune),
-            "missed": sorted(gold.prune - removed),
-        },
-        "shown_unsure": {
-            "merges": len(doubts),
-            "duplicates": sum(gold.one_fact({member.id for member in doubt.members}) for doubt in doubts),
-            "conflicts": len(asked),
-            "contradictions": sum(bool(gold.opposed(conflict)) for conflict in asked),
-        },
+        "contradictions": len(gold.contradictions),
+        "found": len(set().union(*opposed)),
+        "reported": len(opposed),
+        "right": sum(map(bool, opposed)),
+        "prunes": len(gold.prune),
+        "prunes_right": len(pruned & gold.prune),
+        "prunes_wrong": sorted(pruned - gold.prune),
+        "prunes_missed": sorted(gold.prune - removed),
+        "asked": len(doubts) + len(asked),
+        "asked_right": sum(right) + sum(bool(gold.opposed(conflict)) for conflict in asked),
     }
 
 

@@ -7,11 +7,10 @@ itself. Each pair counts by its field `weight`. The figures themselves are in `m
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import sys
-import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,19 +27,10 @@ from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.records import Candidate, Memory, Scope, Verdict
-from mem0_dream.scripts.evaluate import plots
+from mem0_dream.scripts.evaluate import metrics
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, read_files
-from mem0_dream.scripts.evaluate.metrics import (
-    DECISIONS,
-    LABELS,
-    Decisions,
-    Figures,
-    kind_figures,
-    pair_figures,
-    store_figures,
-)
+from mem0_dream.scripts.evaluate.metrics import DECISIONS, LABELS, Decisions, Figures
 from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH, SemHashScorer, judge_alone
-from mem0_dream.scripts.evaluate.tables import outline
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from numpy.typing import NDArray
@@ -66,13 +56,12 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was decided about labelled pairs, in their order, and how long that took."""
+    """What was decided about labelled pairs, in their order."""
 
     pairs: tuple[LabelledPair, ...]
     candidates: tuple[Candidate, ...]
     verdicts: tuple[Verdict, ...]
     decisions: Decisions
-    seconds: float
 
     def rows(self, of_pair: Callable[[LabelledPair], str]) -> dict[str, NDArray[np.bool_]]:
         """The rows of each value that something of a pair has."""
@@ -82,59 +71,28 @@ class Measured:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path, metavar="PAIRS.jsonl|STORE.json|WORLDS.txt")
     parser.add_argument("--scorer", default="bundled", help=", ".join((*CHOICES, SEMHASH)))
     parser.add_argument("--encoder", help="another sentence-transformers model, folder or hub name")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="write PNG curves of each pairs file")
     options = parser.parse_args(arguments)
     try:
-        report = evaluate(options)
+        print(json.dumps(_rounded(evaluate(options.files, options.scorer, options.encoder)), indent=2))
     except DreamError as error:
         print(f"evaluate: {error}", file=sys.stderr)
         return error.exit_code
-    if options.json:
-        print(json.dumps(_rounded(report), indent=2))
-    else:
-        brief = {name: _brief(part) for name, part in report.pop("sets", {}).items()}
-        print(*outline(report | {"sets": brief}), sep="\n")
     return 0
 
 
-def _brief(figures: Figures) -> Figures:
-    """A row for one of several sets; everything else about it is in the JSON output."""
-    auto, conflict = figures["auto"], figures["decided"]["labels"]["contradiction"]
-    names = ("precision", "recall", "false_merges")
-    return {
-        **{name: figures[name] for name in ("pairs", "macro_f1")},
-        **{f"auto {name}": auto[name] for name in names},
-        **{f"conflict {name}": conflict[name] for name in names[:2]},
-        "ece": figures["ece"]["label"],
-    }
-
-
-def evaluate(options: argparse.Namespace) -> Figures:
-    """Measure all files: the object that --json prints, before rounding."""
-    if options.plots:
-        plots.prepare(options.plots)
-    pairs, stores = read_files(options.files)
-    models = load_models(options.scorer, options.encoder)
+def evaluate(files: Sequence[Path], scorer: str, encoder: str | None = None) -> Figures:
+    """Measure all files: the object that is printed, before rounding."""
+    pairs, stores = read_files(files)
+    models = load_models(scorer, encoder)
     if stores and models.alone:
         raise UsageError(f"{models.spec} judges pairs only; leave out {stores[0].name}.")
     report: Figures = {"scorer": models.spec, "model": models.scorer.name, "encoder": models.encoder.name}
-    report |= {"pairs": len(pairs), "macro_f1": None, "labels": {}, "auto": {}}
-    if pairs:
-        measured = measure(pairs, models)
-        report |= pairs_report(measured, models)
-        for name, rows in measured.rows(lambda pair: pair.source).items() if options.plots else ():
-            of, limits = measured.decisions.where(rows), models.limits
-            files = plots.write(options.plots, of, scorer=models.spec, name=name, thresholds=limits)
-            report["plots"] = [*report.get("plots", ()), *map(str, files)]
-    report["stores"] = {store.name: evaluate_store(store, models) for store in stores}
-    return report
+    report |= pairs_report(measure(pairs, models), models) if pairs else {"pairs": 0}
+    return report | {"stores": {store.name: evaluate_store(store, models) for store in stores}}
 
 
 def load_models(spec: str, encoder: str | None = None) -> Models:
@@ -164,10 +122,7 @@ def measure(pairs: Sequence[LabelledPair], models: Models) -> Measured:
         exact = exact_key(pair.a) == exact_key(pair.b)
         candidates.append(Candidate(*ids, 1.0 if exact else cosine, exact=exact))
     by = judge_alone if models.alone else judge
-    by(candidates[:1], memories, models.scorer)  # loads the model before the clock starts
-    start = time.perf_counter()
     verdicts = by(candidates, memories, models.scorer)
-    seconds = time.perf_counter() - start
     decisions = Decisions(
         gold=np.array([pair.label for pair in pairs]),
         decided=np.array([DECISIONS.index(verdict.label) for verdict in verdicts]),
@@ -176,13 +131,13 @@ def measure(pairs: Sequence[LabelledPair], models: Models) -> Measured:
         weight=np.array([pair.weight for pair in pairs]),
         group=np.unique([f"{pair.source}/{pair.group}" for pair in pairs], return_inverse=True)[1],
     )
-    return Measured(tuple(pairs), tuple(candidates), verdicts, decisions, seconds)
+    return Measured(tuple(pairs), tuple(candidates), verdicts, decisions)
 
 
 def pairs_report(measured: Measured, models: Models) -> Figures:
     """All figures of labelled pairs; sets are files, and styles in a file, where there are several."""
     decisions, threshold, floor = measured.decisions, models.limits.auto, models.settings.floor
-    figures = pair_figures(decisions, threshold=threshold)
+    figures = metrics.pair_figures(decisions, threshold=threshold)
     judged = zip(measured.pairs, measured.verdicts, strict=True)
     figures["auto"]["false_merge_ids"] = [pair.name for pair, v in judged if v.auto and pair.label != 0]
     near = np.array([pair.exact or pair.cosine >= floor for pair in measured.candidates])
@@ -191,29 +146,26 @@ def pairs_report(measured: Measured, models: Models) -> Figures:
         rows = decisions.gold == row
         share = float(np.average(near[rows], weights=decisions.weight[rows])) if rows.any() else None
         figures["candidates"][label.value] = share
-    rate = len(decisions) / measured.seconds
-    figures["latency"] = {"seconds": measured.seconds, "pairs_per_second": rate}
     sets: dict[str, NDArray[np.bool_]] = {}
     sources, styles = measured.rows(lambda pair: pair.source), measured.rows(lambda pair: pair.style)
     for source, of_source in sources.items():
         inside = {f"{source}/{style}": of_source & rows for style, rows in styles.items()}
         inside = {name: rows for name, rows in inside.items() if rows.any()}
         sets |= ({source: of_source} if len(sources) > 1 else {}) | (inside if len(inside) > 1 else {})
-    of_sets = {name: pair_figures(decisions.where(rows), threshold=threshold) for name, rows in sets.items()}
-    kinds = kind_figures(decisions, [pair.kind for pair in measured.pairs])
+    kinds = metrics.kind_figures(decisions, [pair.kind for pair in measured.pairs])
+    parts = {name: decisions.where(rows) for name, rows in sets.items()}
+    of_sets = {name: metrics.pair_figures(part, threshold=threshold) for name, part in parts.items()}
     return figures | {"sets": of_sets, "kinds": kinds}
 
 
 def evaluate_store(store: LabelledStore, models: Models) -> Figures:
     """All figures of one labelled store, from the plan that the program would make."""
-    start = time.perf_counter()
     plan = build_plan(
         store.inventory, store=InMemoryStore(), encoder=models.encoder, scorer=models.scorer,
         settings=models.settings, now=store.now or datetime.now(UTC),
     )  # fmt: skip
-    seconds = time.perf_counter() - start
-    figures = {"memories": len(store.inventory.memories), **store_figures(plan, store.gold)}
-    return figures | {"candidates": _candidate_recall(store, models), "latency": {"seconds": seconds}}
+    figures = {"memories": len(store.inventory.memories), **metrics.store_figures(plan, store.gold)}
+    return figures | {"candidates": _candidate_recall(store, models)}
 
 
 def _candidate_recall(store: LabelledStore, models: Models) -> Figures:
@@ -254,33 +206,15 @@ def store_report(
     for name, members in stores.items():
         models = (Models("bundled", scorers[one.name], encoder, Settings()) for one in members)
         reports = map(evaluate_store, members, models)
-        table[name] = _summed([_counts(report) for report in reports])
+        table[name] = _summed([{"stores": 1, **_counted(report)} for report in reports])
     table[WORLDS] = _summed([row for name, row in table.items() if name != STORES])
     return table
 
 
-def _counts(report: Figures) -> dict[str, int]:
-    """The counts of one store that the tables show."""
-    same, against, pruned, asked = (
-        report[part] for part in ("duplicates", "contradictions", "pruned", "shown_unsure")
-    )
-    return {
-        "stores": 1,
-        "memories": report["memories"],
-        "duplicates": same["gold"],
-        "removed": same["removed"],
-        "reviewed": same["reviewed"],
-        "wrongly_removed": len(report["wrongly_removed"]),
-        "contradictions": against["gold"],
-        "found": against["found"],
-        "reported": against["reported"],
-        "right": against["right"],
-        "prunes": pruned["gold"],
-        "prunes_right": pruned["right"],
-        "prunes_wrong": len(pruned["wrong"]),
-        "asked": asked["merges"] + asked["conflicts"],
-        "asked_right": asked["duplicates"] + asked["contradictions"],
-    }
+def _counted(figures: Figures) -> dict[str, int]:
+    """The numbers among the figures of a store; of memories that went wrongly, how many."""
+    counts = {name: len(found) if isinstance(found, list) else found for name, found in figures.items()}
+    return {name: found for name, found in counts.items() if isinstance(found, int)}
 
 
 def _summed(rows: Sequence[dict[str, int]]) -> dict[str, int]:

@@ -84,7 +84,7 @@ def test_program_measures_semhash_on_pairs_and_refuses_stores(tmp_path, capsys):
     gold = {"duplicate_groups": [], "contradictions": [], "prune": {"stale": [], "vague": []}, "keep": []}
     store.write_text(json.dumps({"user_id": "u", "memories": [], "gold": gold}))
     call = [str(pairs), "--scorer", "semhash", "--encoder", "words"]
-    assert evaluate.main([*call, "--json"]) == 0
+    assert evaluate.main(call) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["model"].startswith("semhash-")
     assert report["auto"]["merges"] == 1
