@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from .pipeline.consolidation import Consolidation, aconsolidate, consolidate
     from .pipeline.engine import Session
     from .pipeline.guarding import guarded
-    from .pipeline.plan import Plan
-    from .pipeline.results import RunResult, UndoResult
+    from .pipeline.plan import Plan, RunResult, UndoResult
     from .pipeline.stores import open_store
     from .pipeline.writing.access import track_access
     from .records import Evidence, Label, Memory, Scope, Verdict
@@ -34,8 +33,7 @@ _PLACES = {
     "errors": "DreamError",
     "records": "Evidence Label Memory Scope Verdict",
     "settings": "Settings",
-    "pipeline.plan": "Merge Plan Prune Resolve",
-    "pipeline.results": "RunResult UndoResult",
+    "pipeline.plan": "Merge Plan Prune Resolve RunResult UndoResult",
     "pipeline.engine": "Session",
     "pipeline.consolidation": "Consolidation aconsolidate consolidate",
     "pipeline.guarding": "guarded",

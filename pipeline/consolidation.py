@@ -14,8 +14,7 @@ from typing import Any, Concatenate, ParamSpec
 from ..errors import UsageError
 from ..settings import Settings
 from .engine import Session, scope_filter
-from .plan import Plan
-from .results import RunResult
+from .plan import Plan, RunResult
 from .stores.base import Store
 
 P = ParamSpec("P")

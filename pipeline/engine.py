@@ -23,17 +23,16 @@ from ..records import ActionKind, Inventory, Memory, Scope
 from ..settings import Settings, read_settings
 from .actions import Merge, Prune, Resolve, Side, acts
 from .answers import Answer, as_answered, keys_of, open_conflicts
+from .judging.cache import Models
 from .judging.check import Known
-from .judging.models import Models
 from .judging.subjects import keys_by_scope
 from .kinds import kind_of
-from .plan import Plan
+from .plan import Plan, RunResult, UndoResult
 from .planning.budget import Overdraft, affordable, check_budget, overdrafts
 from .planning.engine import propose
 from .planning.hooks import Means, Proposal
 from .planning.plan_file import parse_plan
 from .planning.stages import Observer, Silent
-from .results import RunResult, UndoResult
 from .rules.hygiene import shown_text
 from .stores.base import LINKS, ScopeFilter, Store
 from .stores.files.database import state_directory
@@ -148,7 +147,7 @@ class Session:
         Of files and entities only those of a single statement, since an answer takes away the whole; with
         `several` the others, to be looked at and not answered. What the plan touches is not asked about.
         """
-        from .planning.outdated import MOST, outdated, settled
+        from .planning.forgetting import MOST, outdated, settled
 
         answers = self.answered
         conflicts = settled(answers, inventory.memories, now=now)

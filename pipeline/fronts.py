@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..errors import JournalError
 from ..records import Inventory, Memory
 from .actions import Action, acts
-from .plan import Plan
+from .plan import Plan, RunResult
 from .planning.plan_file import parse_plan
 from .reporting.html import Material, run_point
 from .reporting.text import bracketed, spoken_ids
-from .results import RunResult
 from .rules.hygiene import shown_text
 from .writing.journal import Outcome
 

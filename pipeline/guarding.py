@@ -18,8 +18,8 @@ from ..settings import Settings
 from .actions import Side
 from .answers import Answer, Say
 from .engine import SCOPE_IDS, Session, scope_filter
+from .judging.cache import Models
 from .judging.check import Checked, Finding, Known
-from .judging.models import Models
 from .plan import Plan
 from .planning.drafts import conflict_of_pair
 from .stores import open_store

@@ -1,4 +1,4 @@
-"""Plans: actions on one store, the totals they are measured against, and what a person should know.
+"""Plans: actions on one store, their totals, what a person should know; and what a run of one did.
 
 A plan is data. It can be printed, saved, read by a person and applied later.
 """
@@ -132,3 +132,28 @@ def draft_id(members: Sequence[Memory | Member]) -> str:
 def spoken_id(memory_id: str) -> str:
     """An id as it may be printed: a drafted text is named by its sources."""
     return "merged:" + memory_id.removeprefix(_DRAFTED) if memory_id.startswith(_DRAFTED) else memory_id
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run did."""
+
+    run: str  # empty if nothing had to be done
+    merged: int = 0
+    pruned: int = 0
+    resolved: int = 0
+    skipped: int = 0  # conflicts left open, and actions whose memories had moved
+    removed: int = 0
+    added: int = 0
+    moved: tuple[tuple[str, str], ...] = ()  # id of each action that was not applied as planned, and why
+    held: tuple[str, ...] = ()  # what the delete budget held back, one sentence for each scope
+
+
+@dataclass(frozen=True, slots=True)
+class UndoResult:
+    """What an undo did."""
+
+    run: str
+    restored: int = 0
+    withdrawn: int = 0  # memories that the run had added and that are gone again
+    kept: tuple[tuple[str, str], ...] = ()  # memories that changed since and were left alone, and why

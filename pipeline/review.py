@@ -23,12 +23,11 @@ from ..records import ActionKind, Memory
 from .actions import Action, Member, Merge, Prune, Resolve, Side, acts, in_order
 from .answers import Answer, Say, content_key, pinned_ids
 from .engine import Session
-from .plan import Plan
+from .plan import Plan, RunResult
 from .planning.doubts import Doubt, lesson
 from .planning.drafts import merge_action, merge_of
 from .planning.merges import Consolidated
 from .planning.plan_file import dump_plan
-from .results import RunResult
 from .writing.journal import Journal
 
 Asked = TypeVar("Asked", bound=Action)

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import MissingExtraError, ModelError
 from ..records import Inventory, Memory, Scope
 from ..settings import Settings
-from .judging.cache import Cache
-from .judging.models import Models
+from .judging.cache import Cache, Models
 from .stores.base import Capabilities
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import yaml
 from e2e_cli import PROPOSAL, REPORT
 from mem0_dream.pipeline.mcp.server import INSTRUCTIONS
 from mem0_dream.pipeline.mcp.tools import Tools
+from mem0_dream.pipeline.plan import RunResult
 from mem0_dream.pipeline.reporting import report
-from mem0_dream.pipeline.results import RunResult
 from typed import PROGRAM, parse
 
 FOLDER = Path(__file__).resolve().parent.parent / "integrations"

@@ -26,9 +26,8 @@ from .terminal import answer, tell
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..plan import Plan
+    from ..plan import Plan, RunResult
     from ..reporting.status import Night
-    from ..results import RunResult
 
 logger = logging.getLogger(__name__)
 
@@ -76,8 +75,8 @@ def tell_due(options: Options, due: bool, why: str) -> None:  # noqa: FBT001
 
 def due_reason(session: Session, options: Options) -> tuple[bool, str]:
     """Whether a pass over this store is due, and why or why not."""
-    from ..rules.due import due_reason as reason
     from ..writing.passes import Passes, names_of
+    from ..writing.passes import due_reason as reason
 
     store, scopes = session.store.fingerprint, options.scopes()
     interrupted = session.journal.interrupted(store)

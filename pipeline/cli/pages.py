@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...settings import Settings
     from ..engine import Session
     from ..fronts import StoreAccess
-    from ..judging.models import Models
+    from ..judging.cache import Models
     from ..planning.stages import Observer
 
 _OURS = '<meta name="generator" content="mem0-dream">'

@@ -34,10 +34,9 @@ from .terminal import answer, echo, tell
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..plan import Plan
+    from ..plan import Plan, RunResult
     from ..planning.hooks import Proposal
     from ..reporting.report import Report
-    from ..results import RunResult
     from ..review import Review
 
 Check = Callable[["Session", Options], bool]

@@ -18,7 +18,7 @@ from .terminal import answer
 if TYPE_CHECKING:
     from ..answers import Answer
     from ..engine import Session
-    from ..results import RunResult, UndoResult
+    from ..plan import RunResult, UndoResult
 
 
 @command("store", "json")
@@ -185,8 +185,8 @@ def _withdraw(session: Session, named: tuple[str, ...]) -> None:
 
 
 def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> None:
+    from ..plan import RunResult
     from ..reporting import report
-    from ..results import RunResult
 
     if isinstance(result, RunResult):
         click.echo(report.summary(result))

@@ -3,22 +3,218 @@
 Texts that are one statement come first and need no model. Of each such group only one representative is
 searched for neighbours, so that copies cost nothing. A memory of several statements is searched for by each
 of them, too: a short fact is far from a long memory that says it among others, and near that one statement.
+
+Where a pair stands among the other memories is told by vectors and shared words: two texts that are each
+other's nearest, with nothing else near, are more likely one fact than two of many.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...indexes import RowPairs, choose_index, exact_groups, row_pairs
+from ...indexes import RowPairs, choose_index, exact_groups, nearest_rows, row_pairs
 from ...models.scorer import PairContext
+from ...models.text.words import significant_words
 from ...records import Candidate, Memory, Scope
-from .neighbourhood import contexts_of
 from .subjects import NO_KEYS, KeysOf, keys_by_scope, signature
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EXACT_LIMIT = 4_096  # memories up to which all may be the bridge; above, those among `NEAREST` of a side
+NEAREST = 64  # ranks are counted up to this; all higher ones are equal
+CROWD = 5
+DECIMALS = 6  # of cosines, so that equal texts stay equally near in every order of the memories
+_CELLS_AT_ONCE = 1 << 21
+_PAIRS_AT_ONCE = 1 << 13
+_NONE = -2.0  # below every cosine
+
+
+class SharedWords:
+    """Shares of words between the memories of one scope and category, copies left out.
+
+    A share is the weight of the words in both texts by the geometric mean of that of the words in each. The
+    more memories have a word, the less it weighs; weights are whole hundredths, summed exactly, so that the
+    order of the memories does not matter.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        from scipy.sparse import csr_matrix
+
+        words = [sorted(significant_words(text)) for text in texts]
+        count = Counter(word for row in words for word in row)
+        column = {word: at for at, word in enumerate(sorted(count))}
+        counts = np.array([count[word] for word in sorted(count)], dtype=np.float64)
+        weight = np.round(100 * np.log((len(texts) + 1) / (counts + 0.5))).astype(np.int64)
+        columns = np.array([column[word] for row in words for word in row], dtype=np.int64)
+        starts = np.cumsum([0, *(len(row) for row in words)])
+        shape = (len(texts), len(column))
+        ones = np.ones(len(columns), dtype=np.int64)
+        self._weighed: Any = csr_matrix((weight[columns], columns, starts), shape=shape)
+        self._plain: Any = csr_matrix((ones, columns, starts), shape=shape)
+        mass = np.asarray(self._weighed.sum(axis=1)).ravel()
+        self._root = np.sqrt(np.maximum(mass, 1).astype(np.float64))
+
+    def of_pairs(self, first: Ints, second: Ints) -> Floats:
+        """The share of each pair of rows: float64 [m]."""
+        shared = np.asarray(self._weighed[first].multiply(self._plain[second]).sum(axis=1)).ravel()
+        cosines: Floats = np.round(shared / (self._root[first] * self._root[second]), DECIMALS)
+        return cosines
+
+    def nearest(self, rows: Ints, width: int) -> tuple[Floats, Ints]:
+        """Shares and rows [n, at most width] of those that share most with each row, itself among them."""
+        width = min(width, len(self._root))
+        values, ids = np.zeros((len(rows), width)), np.zeros((len(rows), width), dtype=np.int64)
+        step = max(1, _CELLS_AT_ONCE // len(self._root))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            shared = (self._weighed[rows[part]] @ self._plain.T).toarray()
+            shares = np.round(shared / (self._root[rows[part], None] * self._root[None]), DECIMALS)
+            ids[part] = np.argpartition(-shares, width - 1, axis=1)[:, :width]
+            values[part] = np.take_along_axis(shares, ids[part], axis=1)
+        return values, ids
+
+
+def shared_words(texts: Sequence[str], *, most: int) -> Counter[tuple[int, int]]:
+    """How many significant words each two texts share, by their rows; not counting words that more have."""
+    holders: dict[str, list[int]] = defaultdict(list)
+    for row, text in enumerate(texts):
+        for word in significant_words(text):
+            holders[word].append(row)
+    shared: Counter[tuple[int, int]] = Counter()
+    for rows in holders.values():
+        if len(rows) <= most:
+            shared.update((i, j) for at, i in enumerate(rows) for j in rows[at + 1 :])
+    return shared
+
+
+def contexts_of(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> list[PairContext]:
+    """The context of each pair of rows, int64 [m, 2], of a group: vectors float32 [n, d], and texts."""
+    return [PairContext(*row) for row in context_table(vectors, texts, pairs).tolist()]
+
+
+def context_table(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> Floats:
+    """float64 [m, 13], columns in the order of the fields of `PairContext`."""
+    if not len(pairs):
+        return np.zeros((0, 13))
+    group, bridge = _Group.of(vectors, texts, pairs), list(PairContext.__slots__).index("bridge")
+    parts = [pairs[start : start + _PAIRS_AT_ONCE] for start in range(0, len(pairs), _PAIRS_AT_ONCE)]
+    return np.insert(
+        np.concatenate([group.table(part) for part in parts]), bridge, group.bridge(pairs), axis=1
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Group:
+    """What the contexts of all pairs of a group share; those of some pairs follow from it."""
+
+    units: Floats  # [n, d] rows of length 1
+    involved: Ints  # [k], sorted rows that are in a pair
+    whole: Floats | None  # [k, n] cosines, where the group is small
+    near: tuple[Floats, Ints]  # cosines and rows [k, w] of the nearest of each involved row
+    words: SharedWords
+    sharing: tuple[Floats, Ints]  # like `near`, by shares of words
+
+    @classmethod
+    def of(cls, vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> _Group:
+        units = vectors.astype(np.float64)
+        units /= np.maximum(np.linalg.norm(units, axis=1, keepdims=True), 1e-12)
+        involved = np.unique(pairs)
+        whole = np.round(units[involved] @ units.T, DECIMALS) if len(units) <= EXACT_LIMIT else None
+        words = SharedWords(texts)
+        near, sharing = _nearest(units, involved, whole), words.nearest(involved, NEAREST + 2)
+        return cls(units, involved, whole, near, words, sharing)
+
+    def table(self, pairs: Ints) -> Floats:
+        a, b = np.searchsorted(self.involved, pairs).T
+        sides = (pairs[:, 0], pairs[:, 1])
+        values, ids = self.near
+        cosine = np.einsum("ij,ij->i", self.units[sides[0]], self.units[sides[1]])
+        near = (ids[a], ids[b])
+        ranks, margins, tops = _standing(np.round(cosine, DECIMALS), pairs, (values[a], values[b]), near)
+        size = np.full(len(pairs), np.round(np.log2(len(self.units))))
+        share = self.words.of_pairs(*sides)
+        values, ids = self.sharing
+        sharing, telling, _ = _standing(share, pairs, (values[a], values[b]), (ids[a], ids[b]))
+        crowds = [_mean(top[:, :CROWD]) for top in tops]
+        columns: list[NDArray[Any]] = [*ranks, *margins, *crowds, size, share, *sharing, *telling]
+        return np.stack(columns, axis=1).astype(float)
+
+    def bridge(self, pairs: Ints) -> Floats:
+        a, b = np.searchsorted(self.involved, pairs).T
+        if self.whole is not None:
+            return _bridge(self.whole, (a, b), (pairs[:, 0], pairs[:, 1]))
+        best = np.maximum(self._through(a, pairs), self._through(b, pairs[:, ::-1]))
+        return np.where(best > _NONE, np.round(best, DECIMALS), 0.0)
+
+    def _through(self, rows: Ints, pairs: Ints) -> Floats:
+        best = np.full(len(pairs), _NONE)
+        order = np.argsort(rows, kind="stable")
+        for of_row in np.split(order, np.flatnonzero(np.diff(rows[order])) + 1):
+            first, others = pairs[of_row[0], 0], pairs[of_row, 1]
+            third = self.near[1][rows[of_row[0]]]
+            third = third[(third >= 0) & (third != first)]
+            both = np.minimum(self.units[third] @ self.units[first], self.units[others] @ self.units[third].T)
+            both[others[:, None] == third] = _NONE
+            best[of_row] = both.max(axis=1, initial=_NONE)
+        return best
+
+
+def _standing(
+    value: Floats, pairs: Ints, values: tuple[Floats, Floats], ids: tuple[Ints, Ints]
+) -> tuple[list[Ints], list[Floats], list[Floats]]:
+    thirds = [
+        np.where((near == pairs[:, :1]) | (near == pairs[:, 1:]) | (near < 0), _NONE, known)
+        for near, known in zip(ids, values, strict=True)
+    ]
+    ranks = [np.minimum((third > value[:, None]).sum(axis=1), NEAREST) for third in thirds]
+    tops = [-np.sort(-third, axis=1) for third in thirds]
+    margins = [value - np.where(top[:, 0] > _NONE, top[:, 0], 0.0) for top in tops]
+    return ranks, [np.round(margin, DECIMALS) for margin in margins], tops
+
+
+def _nearest(units: Floats, involved: Ints, whole: Floats | None) -> tuple[Floats, Ints]:
+    if whole is None:
+        ids = nearest_rows(units.astype(np.float32), involved, NEAREST + 2)
+        return _cosines(units, involved, ids), ids
+    width = min(NEAREST + 2, len(units))
+    ids = np.argpartition(-whole, width - 1, axis=1)[:, :width]
+    return np.take_along_axis(whole, ids, axis=1), ids
+
+
+def _cosines(units: Floats, rows: Ints, others: Ints) -> Floats:
+    cosines = np.zeros(others.shape)
+    step = max(1, _CELLS_AT_ONCE // (others.shape[1] * units.shape[1]))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        cosines[part] = np.einsum("id,iwd->iw", units[rows[part]], units[others[part]])
+    return np.round(cosines, DECIMALS)
+
+
+def _mean(top: Floats) -> Floats:
+    there = top > _NONE
+    mean: Floats = np.where(there, top, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return np.round(mean, DECIMALS)
+
+
+def _bridge(whole: NDArray[np.floating], rows: tuple[Ints, Ints], sides: tuple[Ints, Ints]) -> Floats:
+    best = np.zeros(len(rows[0]))
+    whole = whole.astype(np.float32)  # half as much to fetch; rounded to as many decimals below
+    step = max(1, _CELLS_AT_ONCE // whole.shape[1])
+    for start in range(0, len(best), step):
+        part = slice(start, start + step)
+        both = np.minimum(whole[rows[0][part]], whole[rows[1][part]])
+        at = np.arange(len(both))
+        both[at, sides[0][part]] = both[at, sides[1][part]] = _NONE
+        best[part] = both.max(axis=1)
+    return np.where(best > _NONE, np.round(best, DECIMALS), 0.0)
+
 
 SAME_TEXT = 1.0  # cosine of an exact pair
 PART_FLOOR = 0.6  # lowest cosine of two statements that makes a pair of their memories

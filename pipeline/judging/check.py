@@ -21,9 +21,8 @@ from ...models.merger import whole_of
 from ...models.scorer import PairScorer, Thresholds, reads_context
 from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Scope, Verdict, rejection_key
-from .candidates import PART_FLOOR, Near
+from .candidates import PART_FLOOR, Near, contexts_of
 from .judge import RIVALS, judge
-from .neighbourhood import contexts_of
 from .subjects import KeysOf
 
 NEAREST = 6  # so many memories and statements a text is judged against,

@@ -14,10 +14,9 @@ from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Verdict, rejection_key
 from ...settings import Settings
 from ..plan import draft_id
-from .cache import OnStage
+from .cache import Models, OnStage
 from .candidates import Near, Parts, find_candidates
 from .judge import close_for, judge
-from .models import Models
 from .subjects import KeysOf
 
 FAR = 0.97

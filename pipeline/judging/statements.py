@@ -22,8 +22,8 @@ from ...models.text.vocabulary import opposite
 from ...models.text.words import significant_words
 from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict
 from . import screens
+from .candidates import shared_words
 from .judge import EXACT, SAME, judge
-from .neighbourhood import shared_words
 
 MOST_HOLDERS = 60  # words that more statements have make no pairs
 BRIEF = 4  # up to so many significant words, a statement is read with the heading above it

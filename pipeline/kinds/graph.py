@@ -22,13 +22,13 @@ from ..planning.graph import judging
 from ..planning.graph.judging import GraphJudge, GraphModels, GraphView, judged_text
 from ..planning.graph.relations import Related, followed
 from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
-from ..rules.due import LastPass, due_reason
 from ..rules.graph import use
 from ..rules.graph.use import GraphSettings
 from ..stores.base import ScopeFilter
 from ..stores.graph import entities
 from ..stores.graph.entities import Node, Usage, entity_text, nodes_of, owner_of, statement
 from ..stores.graph.store import FOCUS, GraphStore, LastRun
+from ..writing.passes import LastPass, due_reason
 from .base import Kind
 
 if TYPE_CHECKING:

@@ -43,8 +43,8 @@ from ..rules.markdown.signal import Fact
 from ..stores.base import ScopeFilter
 from ..stores.markdown.directories import GATHERED, sessions
 from ..stores.markdown.document import file_of, whole_id
+from ..stores.markdown.project import Quotation, evidence
 from ..stores.markdown.store import MarkdownStore
-from ..stores.markdown.transcripts import Quotation, evidence
 from .base import Kind
 
 if TYPE_CHECKING:

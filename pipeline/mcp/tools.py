@@ -19,7 +19,7 @@ from ...errors import DreamError, JournalError, PlanFileError, UsageError
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
 from ..answers import content_key, open_conflicts
 from ..fronts import about, done_by, settle
-from ..plan import Plan, spoken_id
+from ..plan import Plan, RunResult, spoken_id
 from ..planning.doubts import open_question
 from ..planning.plan_file import parse_plan
 from ..planning.stages import Observer
@@ -27,7 +27,6 @@ from ..reporting.pair import spoken
 from ..reporting.report import Report, explained, summary, undo_summary
 from ..reporting.status import answer_line
 from ..reporting.text import bracketed, visible_lines
-from ..results import RunResult
 from ..review import Review
 from ..rules.graph.relevance import Learning
 from ..stores.files.database import state_directory

@@ -2,18 +2,30 @@
 
 A doubt is a merge or a conflict of two memories, or a memory that a settled conflict may have made untrue,
 under `unsure` of the plan. A person's yes moves it into the plan, like any other action.
+
+A language model is asked only about pairs that the scorer left unsure, the most probable first, each once.
+Its opinion may propose a merge or report a conflict; it never overrules a guard, never settles a
+contradiction, and without an answer everything stays as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from ...models.scorer import CONTRADICTION, DUPLICATE
-from ...records import ActionKind, Label
+from ...errors import NoAnswerError
+from ...models.llm import LABELS, PROMPT_VERSION, Adviser, load_adviser, opinion
+from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput
+from ...records import ActionKind, Evidence, Label
 from ..actions import Action, Member, Merge, Prune, Resolve
 from ..answers import Say
+from ..judging.cache import opinion_key
 from ..judging.calibration import pair_line
+from ..judging.subjects import UNCLEAR
+from ..plan import Plan
+from .drafts import conflict_of_pair, merge_of
+from .hooks import Hooks, Means, View
 
 Pair = Merge | Resolve
 Doubt = Pair | Prune
@@ -104,3 +116,128 @@ def lesson(action: Action, say: Say) -> str:
         ):
             label = Label.CONTRADICTION
     return pair_line(pair[0], pair[1], label, category=action.category) if label is not None else ""
+
+
+KIND = "second-opinion"  # of the evidence that an opinion is
+LONGEST_TEXT = 8_000  # characters that are sent of a memory at most; longer ones are documents
+FAILURES_IN_A_ROW = 3  # after so many no further pair is asked about: the model is down, or the wrong one
+
+
+def advise(plan: Plan, kind: Hooks, view: View, means: Means, say: Callable[[str], None]) -> Plan:
+    """The plan after the language model that the settings name was asked about its doubts.
+
+    Unattended, only conflicts are added, unless `second_opinion_auto` says otherwise.
+    """
+    limits, cache = means.settings, means.models.cache
+    adviser = load_adviser(limits.second_opinion, llm=kind.store.llm, timeout=limits.second_opinion_timeout)
+    if adviser is None:
+        return plan
+    asked = {doubt.id: _pair_of(doubt) for doubt in pairs(plan.unsure) if _askable(doubt)}
+    keys = {name: opinion_key(f"{PROMPT_VERSION}:{adviser.name}", pair) for name, pair in asked.items()}
+    kept = cache.load(list(keys.values()))
+    labels = {name: kept[key].decode("ascii", "replace") for name, key in keys.items() if key in kept}
+    labels = {name: label for name, label in labels.items() if label in LABELS}
+    unknown = [name for name in asked if name not in labels]
+    if wanted := unknown[: limits.second_opinion_limit]:
+        adviser.prepare()
+        line = f"second opinion: asking {adviser.spoken} about {len(wanted)} unsure pairs, one call each"
+        line += f"; {len(labels)} answered before" if labels else ""
+        if left := len(unknown) - len(wanted):
+            line += f"; {left} left for another run (limit {limits.second_opinion_limit})"
+        say(f"{line}.")
+        pairs_wanted = {name: (keys[name], asked[name]) for name in wanted}
+        with means.observer.stage("ask", None) as progress:
+            labels |= _asked(adviser, pairs_wanted, means, say, progress)
+    merging = not means.unattended or limits.second_opinion_auto
+    return _advised(plan, labels, merging=merging, kind=kind, view=view)
+
+
+def _askable(doubt: Pair) -> bool:
+    unclear = any(item.kind == UNCLEAR for verdict in doubt.verdicts for item in verdict.evidence)
+    return len(doubt.members) == 2 and not unclear and all(len(m.text) <= LONGEST_TEXT for m in doubt.members)
+
+
+def _pair_of(doubt: Doubt) -> PairInput:
+    a, b = doubt.members
+    return PairInput(
+        a=a.text, b=b.text, cosine=0.0, category=doubt.category, a_date=a.stated_at, b_date=b.stated_at
+    )
+
+
+def _asked(
+    adviser: Adviser,
+    pairs: Mapping[str, tuple[bytes, PairInput]],
+    means: Means,
+    say: Callable[[str], None],
+    progress: Callable[[int], None],
+) -> dict[str, str]:
+    """Labels by the id of the doubt, as far as there are any, each kept at once; what came of it is said."""
+    labels, failures, in_a_row = dict[str, str](), Counter[str](), 0
+    for number, (name, (key, pair)) in enumerate(pairs.items(), 1):
+        try:
+            labels[name] = opinion(adviser, pair, timeout=means.settings.second_opinion_timeout)
+        except NoAnswerError as error:
+            failures[error.reason] += 1
+            in_a_row += 1
+            if error.hopeless or in_a_row == FAILURES_IN_A_ROW:
+                break
+        else:
+            in_a_row = 0
+            means.models.cache.store({key: labels[name].encode("ascii")})
+        progress(number)
+    counted = Counter(labels.values())
+    said = ", ".join(f"{counted[label]} {label}" for label in LABELS if counted[label])
+    line = f"second opinion: {len(labels)} of {len(pairs)} pairs answered" + (f" ({said})" if said else "")
+    if left := len(pairs) - len(labels):
+        unasked = left - failures.total()
+        reasons = [f"{count} {reason}" for reason, count in failures.most_common()]
+        reasons += [f"{unasked} not asked any more"] if unasked else []
+        line += f"; {left} {'stay' if left > 1 else 'stays'} unsure: {', '.join(reasons)}"
+    say(f"{line}.")
+    return labels
+
+
+def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, kind: Hooks, view: View) -> Plan:
+    actions: list[Action] = list(plan.actions)
+    unsure: list[Doubt] = []
+    taken = {member.id for action in actions for member in action.members}
+    for doubt in pairs(plan.unsure):
+        label = labels.get(doubt.id)
+        if label == Label.DISTINCT:
+            continue
+        said = doubt
+        if label in (Label.DUPLICATE, Label.CONTRADICTION):
+            note = Evidence(KIND, label)
+            said = replace(
+                doubt, verdicts=tuple(replace(v, evidence=(*v.evidence, note)) for v in doubt.verdicts)
+            )
+        wanted = label if label != Label.DUPLICATE or merging else None
+        ids = {member.id for member in doubt.members}
+        proposal = None if taken & ids else _proposal(said, wanted, kind, view)
+        if proposal is None:
+            unsure.append(said)
+        else:
+            taken |= ids
+            actions.append(proposal)
+    order = {doubt.id: place for place, doubt in enumerate(plan.unsure)}
+    return replace(
+        plan, actions=tuple(actions), unsure=tuple(sorted(unsure, key=lambda each: order[each.id]))
+    )
+
+
+def _proposal(doubt: Pair, label: str | None, kind: Hooks, view: View) -> Pair | None:
+    vetoed = any(item.veto for verdict in doubt.verdicts for item in verdict.evidence)
+    if label not in (Label.CONTRADICTION, Label.DUPLICATE) or (label == Label.DUPLICATE and vetoed):
+        return None
+    said = tuple(replace(v, label=Label(label), auto=False) for v in doubt.verdicts)
+    judged = replace(doubt, verdicts=said)
+    if isinstance(doubt, Resolve if label == Label.CONTRADICTION else Merge):
+        return judged
+    pair, units = judged.verdicts[0], {unit.id: unit for unit in view.units}
+    ids = {member.id for member in doubt.members}
+    if not ids <= (view.stored if label == Label.CONTRADICTION else units).keys():
+        return None
+    if label == Label.CONTRADICTION:
+        return replace(conflict_of_pair(pair, view.stored), id=doubt.id)
+    merge = merge_of(kind, units, view.stored, [pair])
+    return replace(merge, id=doubt.id) if merge else None

@@ -48,7 +48,7 @@ def propose(kind: Hooks, inventory: Inventory, means: Means) -> Proposal:
         plan = planned(kind, view, means, on_stage)
     asked = unanswered(plan, means.rejected).only(*kind.wanted)
     if means.say is not None and means.settings.second_opinion and asked.unsure and not asked.gaps:
-        from .opinions import advise
+        from .doubts import advise
 
         asked = advise(asked, kind, view, means, means.say).only(*kind.wanted)
     present = kind.present()

@@ -1,15 +1,28 @@
-"""Forgetting on request: find what a person means, and plan its removal like any other action."""
+"""Forgetting: what a person asks for, and what a settled conflict may have made untrue besides.
+
+A request is planned like any other action. After a conflict few questions are asked, ranked: about memories
+of the same scope that name what only the loser named, and those that stand near to the loser, and nearer than
+to what took its place. Nothing of it is ever done unasked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...models.encoder import Encoder
+from ...models.guards import missing
 from ...models.text.words import significant_words
-from ...records import Inventory, Memory
+from ...records import SUPERSEDED_KEYS, ActionKind, Inventory, Memory, Scope
 from ...settings import Settings
+from ..actions import Prune
+from ..answers import About, Answer, Say
 from ..plan import Plan, ScopeTotal
 from ..rules.hygiene import shown_text
 from ..rules.stale import prune_of
@@ -52,3 +65,92 @@ def forget_plan(
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
     )
+
+
+NEAREST = 3  # questions that one settled conflict leads to at most
+MOST = 10  # and all of them together
+FLOOR = 0.6  # lowest cosine of a memory and a text that is no longer held, where it names nothing of it
+_WIDTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A conflict that was settled: what is no longer held, what is, and the memories that are."""
+
+    scope: Scope
+    lost: str
+    held: str
+    ids: frozenset[str]
+
+
+def settled(answers: Iterable[Answer], memories: Iterable[Memory], *, now: datetime) -> list[Settled]:
+    """What runs settled and nobody took back, the latest first; retired memories have marks of it."""
+    memories = list(memories)
+    living = {memory.id: memory for memory in memories if not memory.is_retired(now.date())}
+    found = []
+    for answer in answers:
+        if answer.what == ActionKind.RESOLVE and answer.run and answer.say in (Say.A, Say.B):
+            holds = {item: _stands(item, living) for item in answer.about}
+            for lost in (item for item in answer.about if not holds[item]):
+                for held in [item for item in answer.about if holds[item]][:1]:
+                    ids = frozenset(item.id for item in answer.about)
+                    found.append(Settled(living[held.id].scope, lost.spoken, held.spoken, ids))
+    for memory in memories:
+        into, _, how = (str(memory.metadata.get(key, "")) for key in SUPERSEDED_KEYS)
+        if memory.id not in living and into in living and how == "contradicted":
+            found.append(Settled(memory.scope, memory.text, living[into].text, frozenset({memory.id, into})))
+    return list({(each.lost, each.held): each for each in reversed(found)}.values())
+
+
+def _stands(item: About, living: dict[str, Memory]) -> bool:
+    memory = living.get(item.id)
+    return memory is not None and (
+        item.said in memory.text if item.said else memory.text_hash == item.text_hash
+    )
+
+
+def outdated(
+    conflicts: Sequence[Settled],
+    memories: Iterable[Memory],
+    *,
+    encode: Callable[[Sequence[str]], NDArray[np.float32]],
+    show: Callable[[str], str],
+    now: datetime,
+) -> list[Prune]:
+    """Whether these memories still hold, at most `NEAREST` for each conflict, the likeliest first."""
+    memories = list(memories)
+    found: dict[str, tuple[bool, float, Prune]] = {}
+    for conflict in conflicts:
+        near = [each for each in memories if each.scope == conflict.scope and each.id not in conflict.ids]
+        for named, cosine, memory in _ranked(conflict, near, encode)[:NEAREST]:
+            lost, held = (textwrap.shorten(show(each), _WIDTH) for each in (conflict.lost, conflict.held))
+            age = (now - memory.stated_at).days if memory.stated_at else None
+            told = f"“{lost}” gave way to “{held}”"
+            prune = Prune.of(memory, reason="outdated", age_days=age, detail=told)
+            found.setdefault(memory.id, (not named, -cosine, prune))
+    ranked = sorted(found.values(), key=lambda each: (*each[:2], each[2].members[0].id))
+    return [prune for *_, prune in ranked]
+
+
+def _ranked(
+    conflict: Settled, memories: Sequence[Memory], encode: Callable[[Sequence[str]], NDArray[np.float32]]
+) -> list[tuple[bool, float, Memory]]:
+    if not memories:
+        return []
+    lost, held, *rest = encode([conflict.lost, conflict.held, *(memory.text for memory in memories)])
+    lacking = missing([conflict.lost], conflict.held)
+    values = [(item.kind, item.detail) for item in lacking if item.kind != "negation" and item.detail]
+    found = []
+    for memory, vector in zip(memories, rest, strict=True):
+        named = any(_names(memory.text, kind, value, conflict.lost) for kind, value in values)
+        cosine = float(vector @ lost)
+        if named or (cosine >= FLOOR and cosine > float(vector @ held)):
+            found.append((named, cosine, memory))
+    return sorted(found, key=lambda each: (not each[0], -each[1], each[2].id))
+
+
+def _names(text: str, kind: str, value: str, lost: str) -> bool:
+    """Whether a text names a value; what is no name, a number or a date, may be that of something else."""
+    shared = significant_words(text) & significant_words(lost) - significant_words(value)
+    said = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE)
+    return bool(said and (kind == "name" or shared))

@@ -19,9 +19,8 @@ from ...records import ActionKind, Inventory, Memory, Verdict
 from ...settings import Settings
 from ..actions import Action, Merge, Resolve
 from ..answers import Answer
-from ..judging.cache import OnStage
+from ..judging.cache import Models, OnStage
 from ..judging.inventory import Judging
-from ..judging.models import Models
 from ..judging.subjects import KeysOf
 from ..plan import Plan
 from ..stores.base import Store

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import PlanFileError
 from ..actions import Merge, Prune, Resolve, TextChange
-from ..plan import Plan, spoken_id
-from ..results import RunResult
+from ..plan import Plan, RunResult, spoken_id
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -16,10 +16,9 @@ from ...models.bindings import relation
 from ...models.text.words import counted
 from ...records import Verdict
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange, in_order
-from ..plan import Plan
+from ..plan import Plan, RunResult, UndoResult
 from ..planning.doubts import Doubt, open_question, probability, ranked
 from ..planning.plan_file import to_json
-from ..results import RunResult, UndoResult
 from .differences import Marked, Tone, changes, excerpts, marked
 from .pair import scores, spoken
 from .text import clip, one_line, short_ids, spoken_ids, visible

@@ -15,8 +15,7 @@ from ...models.same_statement import statement_key
 from ...records import Inventory, Label, Memory, Scope, Verdict
 from ...settings import Settings
 from ..answers import Answer, Say
-from ..plan import Plan
-from ..results import RunResult
+from ..plan import Plan, RunResult
 from ..rules.stale import age_of, is_stale
 from ..writing.journal import ChangeState, Operation, Recorded, Run
 from ..writing.passes import Pass

@@ -33,7 +33,7 @@ from .base import (
 )
 from .files import digest, stamp
 from .files.exchange import remove_file, replace_file
-from .mem0.payload import SCOPE_KEYS, parse_memory
+from .mem0.rows import SCOPE_KEYS, parse_memory
 
 PRESETS = ("mem0", "claude-mem", "hindsight", "mcp-memory-service", "plain")
 """Mappings of the table `exports`, the most telling first."""

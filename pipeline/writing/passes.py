@@ -1,4 +1,4 @@
-"""Unattended passes: one row for each, beside the runs, for a pass that changes nothing leaves no run.
+"""Unattended passes: whether one is due, and a row for each beside the runs: one may change nothing.
 
 The row is written before a pass opens anything and again when it ends, and can be read without opening the
 store: a job of a scheduler that died, that fails each night, or that is no longer started is visible. For
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,10 +18,62 @@ from typing import Any
 
 import numpy as np
 
-from ..rules.due import LastPass
 from ..stores.base import ScopeFilter
 from ..stores.files.database import Database, moment_of
 from .lock import Owner
+
+
+@dataclass(frozen=True, slots=True)
+class LastPass:
+    """The last pass over the same memories, with the names of what there was, or became."""
+
+    at: datetime
+    known: Collection[Hashable]
+
+
+def due_reason(
+    present: Collection[Hashable],
+    last: LastPass | None,
+    *,
+    after: timedelta,
+    new: int,
+    now: datetime,
+    most: int | None = None,
+) -> tuple[bool, str]:
+    """Whether a pass is due, and why or why not; by time and news, or with `most` by any of the three."""
+    if last is None:
+        return True, "never consolidated"
+    since, fresh = now - last.at, len(set(present) - set(last.known))
+    if most is None:
+        counted = f"{fresh} new memories since the last run, {_ago(since)}"
+        if since < after:
+            return False, f"{counted}; due {_spoken(after)} after it"
+        if fresh < new:
+            return False, f"{counted}; due from {new}"
+        return True, f"{counted}; limits {new} and {_spoken(after)}"
+    for holds, why in (
+        (len(present) > most, f"{len(present)} memories, more than {most}"),
+        (since >= after, f"{since.days} days since the last run, limit {after.days}"),
+        (fresh >= new, f"{fresh} new memories since the last run, limit {new}"),
+    ):
+        if holds:
+            return True, why
+    counted = f"{len(present)} memories, {fresh} new, last run {_ago(since)}"
+    return False, f"{counted}; due in {max(1, (after - since).days)} days at the latest"
+
+
+def _ago(since: timedelta) -> str:
+    if since < timedelta(hours=1):
+        return "less than an hour ago"
+    return f"{_spoken(since)} ago"
+
+
+def _spoken(span: timedelta) -> str:
+    hours = int(span / timedelta(hours=1))
+    if hours >= 72:
+        return f"{hours // 24} days"
+    return f"{hours} hours" if hours != 1 else "1 hour"
+
 
 KEPT = 100
 """Passes that are kept of each job."""
@@ -110,14 +162,14 @@ class Passes(Database):
     def last_seen(self, store: str, scopes: ScopeFilter) -> LastPass | None:
         """When these memories were last passed over, and which there were."""
         statement = "SELECT at, known FROM seen WHERE store = ? AND scopes = ?"
-        for at, known in self.ask(statement, (store, _spoken(scopes))):
+        for at, known in self.ask(statement, (store, _choice(scopes))):
             return LastPass(moment_of(at), frozenset(np.frombuffer(known, dtype=np.uint64).tolist()))
         return None
 
     def note_seen(self, store: str, scopes: ScopeFilter, *, at: datetime, known: Iterable[int]) -> None:
         """Remember which memories there are after a pass."""
         names = np.array(sorted(known), dtype=np.uint64).tobytes()
-        row = (store, _spoken(scopes), at.isoformat(), names)
+        row = (store, _choice(scopes), at.isoformat(), names)
         self.tell("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", row)
 
 
@@ -129,5 +181,5 @@ def names_of(ids: Iterable[str]) -> frozenset[int]:
     )
 
 
-def _spoken(scopes: ScopeFilter) -> str:
+def _choice(scopes: ScopeFilter) -> str:
     return json.dumps(dict(scopes.ids), sort_keys=True)

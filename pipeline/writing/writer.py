@@ -14,9 +14,8 @@ from ...errors import IncompleteListingError, JournalError, PlanFileError, Refus
 from ...records import SUPERSEDED_KEYS, SUPERSEDES_KEY, ActionKind, Memory
 from ..actions import Action, Member, Merge, Prune, Relate, Resolve, TextChange, acts
 from ..answers import Say, content_key, taken_back
-from ..plan import Plan
+from ..plan import Plan, RunResult, UndoResult
 from ..planning.plan_file import dump_plan, parse_plan
-from ..results import RunResult, UndoResult
 from ..stores.base import Add, Amend, Change, Delete, Restore, Retire, Store, Update
 from .access import AccessLog
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState

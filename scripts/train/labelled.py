@@ -27,8 +27,8 @@ from ...models.bundled.scorer import FOLDER, BundledScorer, PairReader
 from ...models.bundled.screen import SCREEN_FILE, Screen
 from ...models.scorer import PairContext, PairInput, Thresholds
 from ...models.text.words import exact_key
+from ...pipeline.judging.candidates import contexts_of
 from ...pipeline.judging.judge import decide, differences
-from ...pipeline.judging.neighbourhood import contexts_of
 from ...settings import Settings
 from ..evaluate.labelled import (
     CONTRADICTION,

@@ -12,9 +12,8 @@ from typing import Any
 from hypothesis import strategies as st
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Plan, RunResult
 from mem0_dream.pipeline.planning.hooks import Proposal
-from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.markdown.directories import discover
 from mem0_dream.pipeline.stores.markdown.store import MarkdownStore

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mem0_dream.models.language import is_english
+from mem0_dream.models.text.words import is_english
 
 ENGLISH = (
     "User lives in Köln", "Works at Volvo", "valid till 30.4.25", "spelling: en-GB", "office open til 12",

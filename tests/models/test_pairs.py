@@ -12,12 +12,12 @@ from mem0_dream.models.bindings import binding_evidence, relation
 from mem0_dream.models.doubts import doubts, hinted_conflict, misplaced, of_another, stated_conflict
 from mem0_dream.models.guards import KINDS, compare, described, is_specific, missing
 from mem0_dream.models.keywords import opposed
-from mem0_dream.models.language import only_denied
 from mem0_dream.models.restated import restated
 from mem0_dream.models.same_statement import same_statement
-from mem0_dream.models.single import two_values
 from mem0_dream.models.stance import stance_evidence
+from mem0_dream.models.text.words import only_denied
 from mem0_dream.models.wording import exchanged
+from mem0_dream.pipeline.judging.judge import two_values
 from mem0_dream.records import Evidence
 
 TABLE = Path(__file__).with_name("pairs.tsv").read_text(encoding="utf-8")

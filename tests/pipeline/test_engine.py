@@ -22,7 +22,7 @@ from mem0_dream.errors import (
 )
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import KEPT_BACKUPS, Session, scope_filter
-from mem0_dream.pipeline.judging.models import Models
+from mem0_dream.pipeline.judging.cache import Models
 from mem0_dream.pipeline.planning.stages import Advance
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.journal import RunState

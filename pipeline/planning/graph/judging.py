@@ -23,9 +23,8 @@ from ....models.scorer import PairInput, limits_for, reads_context
 from ....models.text.words import significant_words
 from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
 from ...actions import Merge
-from ...judging.candidates import Near, find_candidates
+from ...judging.candidates import Near, contexts_of, find_candidates
 from ...judging.judge import decide, judge
-from ...judging.neighbourhood import contexts_of
 from ...judging.statements import Finding, Reader, Statement, findings, repeating
 from ...rules.graph.names import (
     WITHOUT_GENERAL,

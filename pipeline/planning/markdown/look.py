@@ -29,8 +29,8 @@ from ...rules.markdown.prose import said, settled
 from ...rules.markdown.signal import Fact, gather
 from ...stores.markdown.directories import INDEX, MemoryDirectory
 from ...stores.markdown.document import INDEX_CATEGORY, file_of, whole_id
+from ...stores.markdown.project import used_lately
 from ...stores.markdown.store import MarkdownStore
-from ...stores.markdown.transcripts import used_lately
 from ..hooks import Means, View
 from ..merges import LONG_AGO, last_stated
 

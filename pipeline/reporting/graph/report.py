@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ....models.text.words import counted
 from ...actions import Action, Merge, Promote, Prune, Relate, Rewrite, TextChange
 from ...answers import as_answered
+from ...plan import RunResult
 from ...planning.doubts import open_question
 from ...planning.graph.relations import RelationChanges, dangling, orphans, relation_changes, shown
 from ...planning.hooks import Means, Proposal
 from ...planning.plan_file import parse_plan
-from ...results import RunResult
 from ...stores.base import ScopeFilter
 from ...stores.graph.core_memory import core_place
 from ...stores.graph.entities import PROMOTED_MARK, owner_of, split_part, usage

@@ -16,7 +16,7 @@ from ...stores.markdown.directories import EVERYBODY, ORDER, Loaded, instruction
 from ..text import clip, visible
 
 if TYPE_CHECKING:
-    from ...judging.models import Models
+    from ...judging.cache import Models
 
 _SCOPE = Scope.of(project="all")
 _WHEN = {

@@ -24,15 +24,14 @@ from ...actions import (
     TextChange,
     acts,
 )
-from ...plan import Plan
+from ...plan import Plan, RunResult
 from ...planning.hooks import Proposal
 from ...planning.markdown.follow import follow
 from ...planning.markdown.look import MarkdownView, removed_by
-from ...results import RunResult
 from ...rules.markdown.drift import Freshness
 from ...stores.markdown.directories import MemoryDirectory
 from ...stores.markdown.document import file_of
-from ...stores.markdown.transcripts import Quotation
+from ...stores.markdown.project import Quotation
 from ..differences import Marked, changes
 from ..report import Report, clip, likely, one_line, visible
 

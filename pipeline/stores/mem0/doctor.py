@@ -19,8 +19,7 @@ from ....records import Memory, Scope
 from ...actions import Member, Rewrite
 from ...plan import Plan
 from ..base import LINKS, Capabilities, Change, Restore, Snapshot, Store, Update
-from .payload import SESSION_KEYS, is_memory
-from .rows import Backend, as_link, let_name, linked_ids, relink, unlink
+from .rows import SESSION_KEYS, Backend, as_link, is_memory, let_name, linked_ids, relink, unlink
 
 _SCOPE = Scope.of(index="entities")
 _BARE = "unlinked memory "

@@ -36,8 +36,24 @@ from ..base import (
     Update,
 )
 from .backends import choose_backend, store_fingerprint
-from .payload import SCOPE_KEYS, SESSION_KEYS, encoded, is_memory, moment, parse_memory, scope_of
-from .rows import asking, describe, hang_up, links_of, relink, sentence, sparse_of, unlink, with_sparse
+from .rows import (
+    SCOPE_KEYS,
+    SESSION_KEYS,
+    asking,
+    describe,
+    encoded,
+    hang_up,
+    is_memory,
+    links_of,
+    moment,
+    parse_memory,
+    relink,
+    scope_of,
+    sentence,
+    sparse_of,
+    unlink,
+    with_sparse,
+)
 
 if TYPE_CHECKING:
     from .doctor import EntityLinks

@@ -19,7 +19,7 @@ from typing import Any
 from ....errors import ConfigError, StoreError
 from ..base import Add
 from ..files import digest, fingerprint
-from ..mem0.payload import moment
+from ..mem0.rows import moment
 from .calling import Caller, Patience
 from .store import NEW_IDS, Listing, RemoteStore, Row, row_metadata
 

@@ -29,7 +29,7 @@ from ..base import (
     Store,
     Update,
 )
-from ..mem0.payload import SCOPE_KEYS, parse_memory, scope_of
+from ..mem0.rows import SCOPE_KEYS, parse_memory, scope_of
 from .calling import Caller
 
 if TYPE_CHECKING:

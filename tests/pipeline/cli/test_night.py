@@ -17,10 +17,9 @@ from e2e_cli import ALICE, OWN
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.errors import StoreError
-from mem0_dream.pipeline.rules.due import LastPass, due_reason
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.lock import Owner, store_lock
-from mem0_dream.pipeline.writing.passes import KEPT, Pass, Passes, names_of
+from mem0_dream.pipeline.writing.passes import KEPT, LastPass, Pass, Passes, due_reason, names_of
 from mem0_dream.settings import Settings, read_settings
 from mem0_dream.testing import InMemoryStore
 

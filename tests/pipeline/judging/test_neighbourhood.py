@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.models.bundled.columns import CONTEXT_NAMES, context_columns
 from mem0_dream.models.scorer import PairContext, PairInput
-from mem0_dream.pipeline.judging import neighbourhood
-from mem0_dream.pipeline.judging.candidates import Near, find_candidates
+from mem0_dream.pipeline.judging import candidates
+from mem0_dream.pipeline.judging.candidates import Near, context_table, contexts_of, find_candidates
 from mem0_dream.pipeline.judging.judge import judge, pair_input
-from mem0_dream.pipeline.judging.neighbourhood import context_table, contexts_of
 from mem0_dream.records import Memory, Scope
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
@@ -94,7 +93,7 @@ def test_the_neighbours_of_a_large_store_say_the_same(vectors) -> None:
     texts = said(len(vectors))
     straight = context_table(vectors, texts, pairs)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbourhood, "EXACT_LIMIT", 0)
+        patch.setattr(candidates, "EXACT_LIMIT", 0)
         assert context_table(vectors, texts, pairs) == pytest.approx(straight, abs=2e-6)
 
 

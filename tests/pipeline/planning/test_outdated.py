@@ -10,7 +10,7 @@ from builders import BOB, CONTRADICTION, NOW, memory, session_on
 from mem0_dream.pipeline.answers import Say
 from mem0_dream.pipeline.cli.passes import review_of_file
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.planning.outdated import NEAREST, Settled, outdated
+from mem0_dream.pipeline.planning.forgetting import NEAREST, Settled, outdated
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.stores.base import ScopeFilter

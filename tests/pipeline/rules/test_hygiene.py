@@ -14,12 +14,11 @@ from e2e_cli import OWN, Invoke, messy_store, whole
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.errors import ConfigError, MissingExtraError
-from mem0_dream.models import secrets
-from mem0_dream.models.secrets import find_secrets, masked
 from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
-from mem0_dream.pipeline.rules.hygiene import ECHOES, Junk, find_junk, injected
+from mem0_dream.pipeline.rules import hygiene
+from mem0_dream.pipeline.rules.hygiene import ECHOES, Junk, find_junk, find_secrets, injected, masked
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import text_hash
 from mem0_dream.scripts.evaluate.labelled import read_worlds
@@ -267,13 +266,13 @@ def test_keys_of_today_and_passwords_told_in_a_sentence_are_secrets(text, kind):
 
 
 def test_without_the_extra_one_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    secrets._detectors.cache_clear()
+    hygiene._detectors.cache_clear()
     monkeypatch.setitem(sys.modules, "detect_secrets.core.plugins.util", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'mem0-dream\[hygiene\]'"):
         find_junk([memory("a", "Hi!")], ["secret"])
     assert [each.junk for each in find_junk([memory("a", "Hi!")], ["greeting"])] == [Junk.GREETING]
     monkeypatch.undo()
-    secrets._detectors.cache_clear()
+    hygiene._detectors.cache_clear()
 
 
 def test_a_shown_member_keeps_its_precondition() -> None:

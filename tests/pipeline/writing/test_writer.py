@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from killing import Killed, dying, raise_killed
 from mem0_dream.errors import BudgetExceededError, IncompleteListingError, JournalError, PlanFileError
+from mem0_dream.pipeline.plan import RunResult
 from mem0_dream.pipeline.planning.budget import check_budget
-from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.writing.access import AccessLog
 from mem0_dream.pipeline.writing.journal import Journal, RunState
 from mem0_dream.pipeline.writing.writer import Writer

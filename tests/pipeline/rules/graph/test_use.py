@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 from graph_world import NOW, apply, day, entity, propose
-from mem0_dream.pipeline.rules.due import LastPass, due_reason
 from mem0_dream.pipeline.rules.graph import use
 from mem0_dream.pipeline.rules.graph.use import GraphSettings, topics, weights_of
 from mem0_dream.pipeline.stores.graph.entities import combined, is_bookkeeping, usage
+from mem0_dream.pipeline.writing.passes import LastPass, due_reason
 
 LIMITS = GraphSettings()
 

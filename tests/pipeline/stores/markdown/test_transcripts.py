@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.stores.markdown import transcripts
-from mem0_dream.pipeline.stores.markdown.transcripts import evidence, lines_backwards
+from mem0_dream.pipeline.stores.markdown import project
+from mem0_dream.pipeline.stores.markdown.project import evidence, lines_backwards
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -23,7 +23,7 @@ def test_lines_come_backwards_whatever_the_block(tmp_path_factory, lines, ended,
     path = tmp_path_factory.mktemp("t") / "a.jsonl"
     path.write_bytes(b"\n".join(lines) + (b"\n" if ended and lines else b""))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transcripts, "_BLOCK", block)
+        patch.setattr(project, "_BLOCK", block)
         assert list(lines_backwards(path)) == [line for line in reversed(lines) if line.strip()]
 
 
@@ -47,13 +47,13 @@ def test_reading_stops_after_enough_matches(tmp_path: Path, monkeypatch) -> None
     (tmp_path / "a.jsonl").write_text("src/was.py there\n")
     os.utime(tmp_path / "a.jsonl", (1, 1))
     read: list[str] = []
-    original = transcripts.lines_backwards
+    original = project.lines_backwards
 
     def noted(path: Path):
         read.append(path.name)
         return original(path)
 
-    monkeypatch.setattr(transcripts, "lines_backwards", noted)
+    monkeypatch.setattr(project, "lines_backwards", noted)
     evidence(tmp_path, {"m": ["src/was.py"]})
     assert read == ["b.jsonl"]
 

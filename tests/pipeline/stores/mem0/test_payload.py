@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.pipeline.stores.base import Snapshot
-from mem0_dream.pipeline.stores.mem0.payload import (
-    CORE_KEYS,
-    decoded,
-    encoded,
-    is_memory,
-    moment,
-    parse_memory,
-)
+from mem0_dream.pipeline.stores.mem0.rows import CORE_KEYS, decoded, encoded, is_memory, moment, parse_memory
 from mem0_dream.records import Memory, Scope
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
