@@ -21,6 +21,7 @@ import shutil
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -53,21 +54,7 @@ PLANTED_SHARE = 10
 
 LARGEST_PAGE = 3_000_000
 LONGEST_TASK_MS = 200.0
-_PEOPLE = ("Priya", "Tomas", "Aiko", "Lena", "Omar", "Nadia", "Callum", "Ines", "Ravi", "Greta", "Zofia")
-_VERBS = {
-    "preference": ("prefers", "enjoys", "avoids", "recommends"),
-    "work": ("maintains", "reviews", "presents", "documents"),
-    "project": ("plans", "sketches", "budgets for", "postpones"),
-    "hobby": ("collects", "restores", "photographs", "writes about"),
-}
-_THINGS = (
-    "green tea", "the standing desk", "vintage bicycles", "sourdough bread", "the night train",
-    "jazz records", "the staging cluster", "the billing service", "trail running", "dark mode",
-    "feature flags", "the choir",
-)  # fmt: skip
-_PLACES = ("in Basel", "in Oslo", "at the harbour", "near the old mill", "at the office", "by the lake")
-_TIMES = ("on Mondays", "every spring", "after lunch", "before sunrise", "on holidays", "at weekends")
-
+WORDS = tomllib.loads((HERE / "data" / "benchmark.toml").read_text(encoding="utf-8"))
 T = TypeVar("T")
 
 
@@ -125,10 +112,11 @@ def made_up(count: int, *, seed: int) -> Store:
     memories: list[Memory] = []
     planted: tuple[set[tuple[str, str]], ...] = (set(), set())
     while len(memories) < count:
-        category = rng.choice(sorted(_VERBS))
-        who, verb, thing = rng.choice(_PEOPLE), rng.choice(_VERBS[category]), rng.choice(_THINGS)
-        when = f"{rng.choice(_TIMES)} since {rng.randrange(1990, 2026)}"
-        said = f"{who} {verb} {thing} {rng.choice(_PLACES)}"
+        category = rng.choice(sorted(WORDS["verbs"]))
+        lists = (WORDS["people"], WORDS["verbs"][category], WORDS["things"])
+        who, verb, thing = (rng.choice(words) for words in lists)
+        when = f"{rng.choice(WORDS['times'])} since {rng.randrange(1990, 2026)}"
+        said = f"{who} {verb} {thing} {rng.choice(WORDS['places'])}"
         first = len(memories)
         turned = f"{when[0].upper()}{when[1:]} {said}"
         memories.append(_memory(first, f"{said} {when}", category, rng))

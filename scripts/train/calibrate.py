@@ -161,10 +161,8 @@ def thresholds(probability: Floats, data: Table) -> Limits:
         alone = replace(alone, auto=max(auto, unharmed))
         return Limits(inside=alone, alone=alone)
     auto = max(unharmed, *(at(origin, score, same, INSIDE_PRECISION) for origin in ("world", "people")))
-    reported = max(
-        at("world", conflict, opposed, INSIDE_CONTRADICTION),
-        at("people", conflict, opposed, PEOPLE_CONTRADICTION),
-    )
+    kept = (("world", INSIDE_CONTRADICTION), ("people", PEOPLE_CONTRADICTION))
+    reported = max(at(origin, conflict, opposed, share) for origin, share in kept)
     shown = min(at("world", asked, same, INSIDE_SHOWN), auto)
     return Limits(inside=Thresholds(auto, shown, reported), alone=alone)
 
@@ -176,6 +174,7 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
     `world` is whole worlds, `small` the same pairs inside groups too small to tell anything: judged alone.
     """
     figures: dict[str, dict[str, Any]] = {}
+    names = ("precision", "recall")
     named = np.where((data.origin == "world") & ~data.placed, "small", data.origin)
     for origin in np.unique(named).tolist():
         inside = named == origin
@@ -191,11 +190,9 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
         found = pair_figures(decisions, threshold=limits.auto)
         figures[origin] = {
             "macro_f1": found["macro_f1"],
-            "auto_precision": merged[0],
-            "auto_recall": merged[1],
+            **{f"auto_{name}": share for name, share in zip(names, merged, strict=True)},
             "false_merges": float((score[~same] >= limits.auto).mean()),
-            "contradiction_precision": conflict[0],
-            "contradiction_recall": conflict[1],
+            **{f"contradiction_{name}": share for name, share in zip(names, conflict, strict=True)},
             "ece": found["ece"]["label"],
             "intervals": {name: edges for name, edges in found["intervals"].items() if name != "macro_f1"},
         }

@@ -10,12 +10,12 @@ import csv
 import gzip
 import json
 import random
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +36,6 @@ CONTRADICTION: Allowed = (0, 1, 0)
 DISTINCT: Allowed = (0, 0, 1)
 NO_DUPLICATE: Allowed = (0, 1, 1)
 
-NLI_ALLOWED: dict[str, Allowed] = {
-    "e": ENTAILS, "n": NEUTRAL, "c": CONTRADICTS, "ne": NOT_ENTAILED, "nc": NOT_CONTRADICTED,
-    "dup": ENTAILS, "notdup": NOT_ENTAILED,
-}  # fmt: skip
-
 Relation = Literal["equal", "a_has_more", "b_has_more", "detail", "contradiction", "distinct"]
 """How text a stands to text b; `detail` is a duplicate of which only the more detailed text is unknown."""
 
@@ -59,30 +54,16 @@ _TARGETS: dict[Relation, tuple[Allowed, Allowed, Allowed]] = {
     "distinct": (DISTINCT, NEUTRAL, NEUTRAL),
 }
 
-_COMPOUND: tuple[tuple[str, str, Relation], ...] = (
-    ("base", "sub", "a_has_more"), ("base", "sub2", "a_has_more"), ("super", "base", "a_has_more"),
-    ("base", "para", "equal"),
-    ("para", "sub", "a_has_more"), ("para", "sub2", "a_has_more"), ("super", "para", "a_has_more"),
-    ("super", "sub", "a_has_more"), ("super", "sub2", "a_has_more"), ("sub", "sub2", "distinct"),
-    *((text, other, "contradiction") for text in ("base", "para", "super") for other in ("contra", "update")),
-    *((a, b, "distinct") for a in ("base", "para") for b in ("partial", "partial2", "near", "near2")),
-)  # fmt: skip
-
 _OF_BLOCKS: tuple[Relation, ...] = ("detail", "contradiction", "distinct")
 COMPOSED_PER_SET = 6
 COMPOSED_PER_WORLD = 40
 HARD_NEGATIVES = 1.2  # pairs of two facts that look alike, per labelled pair inside a block
 EASY_NEGATIVES = 0.3
-_LOWERED = ("The ", "A ", "My ", "Our ", "Never ", "Always ", "All ", "Has ", "Wants ", "Prefers ")
-# Captions, template data and noisy sets would drown what resembles memories; at most this many pairs of each.
-SOURCE_LIMITS: dict[str, int] = {
-    "snli_ni6": 40_000, "wikifactcheck_neg": 3_000, "hans_regen": 3_000, "clcd": 3_000, "help_conj": 3_000,
-    "disco_augment": 3_000, "e2e_pairs": 5_000, "wikiresnli": 6_000,
-}  # fmt: skip
+DATA = Path(__file__).parents[1] / "data"
+TABLE = tomllib.loads((DATA / "training.toml").read_text(encoding="utf-8"))
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """One ordered pair with the answers its label allows; `weight` scales its loss."""
 
     a: str
@@ -92,8 +73,7 @@ class Example:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class ShortSet:
+class ShortSet(NamedTuple):
     """One short contrast set: wordings of one fact, facts that contradict it, facts beside it."""
 
     category: str
@@ -110,38 +90,36 @@ def both_orders(a: str, b: str, relation: Relation) -> Iterator[Example]:
     yield Example(b, a, backward, memory)
 
 
-def rows_of(path: Path) -> Iterator[dict[str, str]]:
-    """The rows of a gzip TSV of general NLI pairs, with the columns label, a, b and perhaps source."""
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-
-
 def read_nli(path: Path, *, seed: int) -> list[Example]:
-    """General NLI pairs, each source sampled down to its limit in `SOURCE_LIMITS`, shuffled by `seed`."""
+    """General NLI pairs of a gzip TSV, each source sampled down to its limit, shuffled by `seed`."""
     rng = random.Random(seed)  # noqa: S311
     by_source: defaultdict[str, list[Example]] = defaultdict(list)
-    for row in rows_of(path):
-        by_source[row["source"]].append(Example(row["a"], row["b"], NLI_ALLOWED[row["label"]]))
+    allowed = {label: tuple(answers) for label, answers in TABLE["nli"].items()}
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            by_source[row["source"]].append(Example(row["a"], row["b"], allowed[row["label"]]))
     chosen: list[Example] = []
     for source, pool in sorted(by_source.items()):
         rng.shuffle(pool)
-        chosen += pool[: SOURCE_LIMITS.get(source, len(pool))]
+        chosen += pool[: TABLE["limits"].get(source, len(pool))]
     rng.shuffle(chosen)
     return chosen
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    return map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
 def read_short(path: Path) -> list[ShortSet]:
     """The short contrast sets of a JSON Lines file."""
     return [
         ShortSet(
-            row["category"],
-            same=(row["anchor"], row["dup"], row["dup2"]),
-            contra=(row["contra"], row["contra2"]),
-            distinct=(row["distinct"], row["distinct2"]),
-            subsumed=(row["dup_kind"] == "subsumed", row["dup2_kind"] == "subsumed"),
+            row["category"], (row["anchor"], row["dup"], row["dup2"]), (row["contra"], row["contra2"]),
+            (row["distinct"], row["distinct2"]),
+            (row["dup_kind"] == "subsumed", row["dup2_kind"] == "subsumed"),
         )
-        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    ]
+        for row in _rows(path)
+    ]  # fmt: skip
 
 
 def short_pairs(sets: Sequence[ShortSet]) -> Iterator[Example]:
@@ -161,8 +139,8 @@ def short_pairs(sets: Sequence[ShortSet]) -> Iterator[Example]:
 
 def compound_pairs(path: Path) -> Iterator[Example]:
     """The certain pairs of each compound set of a JSON Lines file."""
-    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        for left, right, relation in _COMPOUND:
+    for row in _rows(path):
+        for left, right, relation in TABLE["compound"]:
             yield from both_orders(row[left], row[right], relation)
 
 
@@ -180,23 +158,17 @@ def composed_pairs(sets: Sequence[ShortSet], *, seed: int) -> Iterator[Example]:
     """Compound memories joined from facts of one category, `COMPOSED_PER_SET` pairs per set."""
     rng = random.Random(seed)  # noqa: S311
     for group in sets:
-        mates = [mate for mate in sets if mate.category == group.category and mate is not group]
-        if len(mates) < 2:
-            mates = [mate for mate in sets if mate is not group]
+        others = [mate for mate in sets if mate is not group]
+        mates = [mate for mate in others if mate.category == group.category]
         for _ in range(COMPOSED_PER_SET):
-            left, right = rng.sample(mates, 2)
-            others = (left.same, right.same)
-            yield from compose(group.same, contra=group.contra, beside=group.distinct, others=others, rng=rng)
+            two = [mate.same for mate in rng.sample(mates if len(mates) > 1 else others, 2)]
+            yield from compose(group.same, group.contra, group.distinct, others=two, rng=rng)
 
 
 def compose(
-    same: Sequence[str],
-    *,
-    contra: Sequence[str],
-    beside: Sequence[str],
-    others: Sequence[Sequence[str]],
-    rng: random.Random,
-) -> Iterator[Example]:
+    same: Sequence[str], contra: Sequence[str], beside: Sequence[str],
+    *, others: Sequence[Sequence[str]], rng: random.Random,
+) -> Iterator[Example]:  # fmt: skip
     """Two compound memories of three facts in both orders; only relations that the facts make certain.
 
     Contained facts make a duplicate, partly shared ones a distinct pair, one contradicted fact a
@@ -234,7 +206,9 @@ def join(facts: Sequence[str], rng: random.Random) -> str:
     if len(order) == 1:
         return order[0]
     bare = [fact.rstrip(".") for fact in order]
-    lowered = [fact[0].lower() + fact[1:] if fact.startswith(_LOWERED) else fact for fact in bare[1:]]
+    lowered = [
+        fact[0].lower() + fact[1:] if fact.startswith(tuple(TABLE["lowered"])) else fact for fact in bare[1:]
+    ]
     ended = (fact if fact.endswith((".", "!", "?")) else fact + "." for fact in order)
     return (
         "; ".join(bare) + ".",
@@ -277,21 +251,20 @@ def world_examples(
 
 def wordings(worlds: Sequence[World]) -> list[list[str]]:
     """The wordings of each fact of the worlds."""
-    facts: dict[tuple[str, str, int], list[str]] = {}
+    facts = defaultdict[tuple[str, str, int], list[str]](list)
     for world in worlds:
         for line in world.lines:
             if line.role in ("-", "="):
-                facts.setdefault((world.style, world.name, line.block), []).append(line.judged)
+                facts[world.style, world.name, line.block].append(line.judged)
     return list(facts.values())
 
 
 def _composed(world: World, rng: random.Random) -> Iterator[Example]:
-    blocks: dict[int, dict[str, list[str]]] = {}
+    blocks = defaultdict[int, tuple[list[str], ...]](lambda: ([], [], []))
     for line in world.lines:
-        kinds = blocks.setdefault(line.block, {"same": [], "contra": [], "beside": []})
-        kinds[{"!": "contra", "~": "beside"}.get(line.role, "same")].append(line.judged)
-    told = [block for block in blocks.values() if len(block["same"]) > 1]
+        blocks[line.block][{"!": 1, "~": 2}.get(line.role, 0)].append(line.judged)
+    told = [block for block in blocks.values() if len(block[0]) > 1]
     if len(told) >= 3:
         fact, left, right = rng.sample(told, 3)
-        pair = compose(**fact, others=(left["same"], right["same"]), rng=rng)
+        pair = compose(*fact, others=(left[0], right[0]), rng=rng)
         yield list(pair)[rng.randrange(2)]

@@ -30,22 +30,8 @@ from ...models.text.words import exact_key
 from ...pipeline.judging.candidates import contexts_of
 from ...pipeline.judging.judge import decide, differences
 from ...settings import Settings
-from ..evaluate.labelled import (
-    CONTRADICTION,
-    DISTINCT,
-    DUPLICATE,
-    UNLABELLED,
-    LabelledPair,
-    LabelledStore,
-    World,
-    exchange_pairs,
-    held_exchanges,
-    held_out,
-    label,
-    read_exchanges,
-    read_files,
-    read_worlds,
-)
+from ..evaluate import labelled as held
+from ..evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, LabelledPair, LabelledStore, World
 
 log = logging.getLogger(__name__)
 
@@ -66,26 +52,26 @@ def read_labelled(data: Path, encode: Encode) -> list[LabelledPair]:
     `data` holds `pairs/dev.jsonl`, `pairs/real_dev.jsonl`, `stores/*.json` and, if there are any,
     `exchanges/x*.tsv` and `worlds/w*.txt`. The source of each pair is one of `ORIGINS`.
     """
-    hard, real = (read_files([data / "pairs" / name])[0] for name in ("dev.jsonl", "real_dev.jsonl"))
+    hard, real = (held.read_files([data / "pairs" / name])[0] for name in ("dev.jsonl", "real_dev.jsonl"))
     real = [replace(pair, source="real", category="") for pair in real]
-    bound = (p for one in held_exchanges(read_exchanges(data / "exchanges"))[1] for p in exchange_pairs(one))
-    stores = read_files(sorted((data / "stores").glob("*.json")))[1]
+    sets = held.held_exchanges(held.read_exchanges(data / "exchanges"))[1]
+    bound = [pair for one in sets for pair in held.exchange_pairs(one)]
+    stores = held.read_files(sorted((data / "stores").glob("*.json")))[1]
+    worlds = held.held_out(held.read_worlds(data / "worlds"))[1]
     return [
         *(replace(pair, source="hard", group=_dealt(pair.name), weight=1.0) for pair in hard),
         *real,
         *_among_people(real, encode),
         *(replace(pair, source="bound", group=_dealt(pair.group)) for pair in bound),
         *_inside(stores, encode),
-        *(p for world in held_out(read_worlds(data / "worlds"))[1] for p in _world_pairs(world, encode)),
+        *(pair for world in worlds for pair in _world_pairs(world, encode)),
     ]
 
 
 def folds(pairs: Sequence[LabelledPair], count: int) -> list[int]:
     """Fold of each pair: whole groups, dealt out in the order of their names within each origin."""
-    fold: dict[tuple[str, str], int] = {}
-    for origin in ORIGINS:
-        groups = sorted({pair.group for pair in pairs if pair.source == origin})
-        fold.update({(origin, group): at % count for at, group in enumerate(groups)})
+    groups = {name: sorted({pair.group for pair in pairs if pair.source == name}) for name in ORIGINS}
+    fold = {(name, one): at % count for name, some in groups.items() for at, one in enumerate(some)}
     return [fold[pair.source, pair.group] for pair in pairs]
 
 
@@ -153,10 +139,10 @@ def _world_pairs(world: World, encode: Encode) -> Iterator[LabelledPair]:
     for lines, weight in parts:
         for i, j, cosine, context in _candidates([line.text for line in lines], encode):
             a, b = lines[i], lines[j]
-            mine, theirs, relation = a.subjects, b.subjects, label(a, b)
+            mine, theirs, relation = a.subjects, b.subjects, held.label(a, b)
             # Where metadata names different subjects no scorer is asked.
             other_subject = any(mine[key] != theirs[key] for key in mine.keys() & theirs.keys())
-            if relation != UNLABELLED and not other_subject:
+            if relation != held.UNLABELLED and not other_subject:
                 yield LabelledPair(
                     a.judged, b.judged, relation, "world", kind=world.style, weight=weight,
                     group=f"{world.style}/{world.name}", category=a.category, a_date=a.stated_at,

@@ -6,12 +6,12 @@ depends only on the seed, so a resumed run sees what an uninterrupted one would 
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import math
 import random
 import time
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,20 +22,11 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from ...models.bert import Tokens
+from ...models.bundled import weights
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.columns import feature_names
 from ...models.bundled.network import PairBatch, PairNetwork, PairTokenizer
 from ...models.bundled.scorer import CALIBRATOR_FILE
-from ...models.bundled.weights import (
-    CONFIG_FILE,
-    PACKAGED_BASE,
-    WEIGHTS_FILE,
-    embedding_digest,
-    pack,
-    read_config,
-    unpack,
-    write_sums,
-)
 from ...models.encoder import packaged_model_path
 from ...models.guards import FACTS_VERSION
 from .calibrate import Limits
@@ -75,13 +66,9 @@ def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[P
 
 
 def train(
-    network: PairNetwork,
-    tokenizer: PairTokenizer,
-    examples: Sequence[Example],
-    *,
-    batch_size: int,
-    options: argparse.Namespace,
-) -> None:
+    network: PairNetwork, tokenizer: PairTokenizer, examples: Sequence[Example],
+    *, batch_size: int, options: Namespace,
+) -> None:  # fmt: skip
     """Train in place, saving `<work>/<name>.pt` as it goes and continuing from there if it exists.
 
     `options` are those of the program; `rate` is per step of `batch_size` pairs.
@@ -134,7 +121,7 @@ def train(
             partial.replace(checkpoint)
 
 
-def _plan_batches(lengths: Sequence[int], size: int, options: argparse.Namespace) -> list[list[int]]:
+def _plan_batches(lengths: Sequence[int], size: int, options: Namespace) -> list[list[int]]:
     rng = random.Random(options.seed)  # noqa: S311
     batches: list[list[int]] = []
     for epoch in range(math.ceil(options.epochs)):
@@ -153,9 +140,9 @@ def _loss(network: PairNetwork, batch: PairBatch, chosen: Sequence[Example], *, 
     """Weighted mean over the batch of both heads' costs."""
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         logits = network(batch)
-    weight = torch.tensor([example.weight for example in chosen])
-    cost = _cost(logits.entailment, [e.entailment for e in chosen])
-    cost = cost + _cost(logits.memory, [e.memory for e in chosen])
+    weight = torch.tensor([one.weight for one in chosen])
+    parts = (logits.entailment, [e.entailment for e in chosen]), (logits.memory, [e.memory for e in chosen])
+    cost = torch.stack([_cost(*part) for part in parts]).sum(dim=0)
     return (cost * weight).sum() / weight.sum()
 
 
@@ -175,31 +162,29 @@ def _share_of_rate(step: int, total: int) -> float:
 
 def quantize(network: PairNetwork) -> None:
     """Give the network the rounded weights that will be shipped: the calibrator is fitted on those."""
-    network.load_state_dict(unpack(pack(network)), strict=False)
+    network.load_state_dict(weights.unpack(weights.pack(network)), strict=False)
 
 
 def export(
-    network: PairNetwork,
-    calibrator: Calibrator,
-    thresholds: Limits,
-    *,
-    folder: Path,
-    max_length: int,
-    base: str | None,
-) -> None:
+    network: PairNetwork, calibrator: Calibrator, thresholds: Limits,
+    *, folder: Path, max_length: int, base: str | None,
+) -> None:  # fmt: skip
     """Write every file but the model card and the figures; no `base` is the packaged one."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    save_file({name: tensor.contiguous() for name, tensor in pack(network).items()}, folder / WEIGHTS_FILE)
-    (folder / WEIGHTS_FILE).chmod(0o644)
+    save_file(
+        {name: tensor.contiguous() for name, tensor in weights.pack(network).items()},
+        folder / weights.WEIGHTS_FILE,
+    )
+    (folder / weights.WEIGHTS_FILE).chmod(0o644)
     calibrator.save(folder / CALIBRATOR_FILE)
     config = {
         "model_type": "memory-nli",
         "version": VERSION,
         "architecture": "PairNetwork",
-        "base": base or PACKAGED_BASE,
-        "base_embeddings_sha256": embedding_digest(network.state_dict()),
+        "base": base or weights.PACKAGED_BASE,
+        "base_embeddings_sha256": weights.embedding_digest(network.state_dict()),
         "typed_segments": network.typed_segments,
         "max_length": max_length,
         "entailment_labels": ["entails", "neutral", "contradicts"],
@@ -209,11 +194,11 @@ def export(
         "thresholds": asdict(thresholds.inside),
         "thresholds_alone": asdict(thresholds.alone),
     }
-    (folder / CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+    (folder / weights.CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
 
 
 def add_figures(folder: Path, figures: dict[str, Any]) -> None:
     """Put figures beside exported weights, and the checksums of all files."""
-    text = json.dumps(read_config(folder) | {"cross_validated": figures}, indent=1)
-    (folder / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
-    write_sums(folder)
+    text = json.dumps(weights.read_config(folder) | {"cross_validated": figures}, indent=1)
+    (folder / weights.CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
+    weights.write_sums(folder)

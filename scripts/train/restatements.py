@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .edits import EXCHANGES
 from .examples import TOLD, Example
@@ -28,8 +28,7 @@ _SMALL_INSIDE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """Constructions of one relation; `exchanged` says what it is when {a} and {b} change places."""
 
     exchanged: str

@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import random
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +27,13 @@ from ...models.bundled.scorer import FOLDER
 from ...models.bundled.weights import WEIGHTS_FILE, unpack
 from ...models.encoder import SentenceEncoder
 from ...pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
-from ..evaluate.labelled import held_exchanges, held_out, held_stores, read_exchanges, read_worlds
+from ..evaluate import labelled as held
 from ..evaluate.quality import store_report
+from . import calibrate, labelled, restatements
 from . import examples as pairs_of
-from .calibrate import FOLDS, cross_validated, fit, fit_folds, report, thresholds
 from .edits import edited_pairs, set_examples
 from .examples import DUPLICATE, Example, read_nli
-from .labelled import Encode, FoldScorer, as_scored, folds, needed, read_labelled, read_signals, table
 from .network import add_figures, build, export, quantize, train
-from .restatements import constructed_pairs, read_restatements, restated_pairs
 from .stories import read_stories, story_pairs
 
 log = logging.getLogger(__name__)
@@ -47,25 +45,17 @@ PRETRAIN_LENGTH = 96
 FINETUNE_LENGTH = 192
 MINIMAL_REPEATS = 2
 REPLAY_WEIGHT = 0.5
-DRAWN = {
-    "blocks": 32_000, "exchanges": 20_000, "constructed": 26_000, "restated": 10_000, "edits": 10_000,
-    "keeping": 7_000, "own": 18_000, "outside": 7_000,
-}  # fmt: skip
-OUR_DATA = Path(__file__).parent.parent / "data"
+DRAWN: dict[str, int] = pairs_of.TABLE["drawn"]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one stage; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("stage", choices=sorted(_STAGES))
     parser.add_argument("--data", type=Path, required=True, help="folder with nli/, pairs/ and stores/")
     parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints and caches")
     parser.add_argument("--base", help="base encoder; default: the packaged MiniLM")
-    parser.add_argument(
-        "--start", default="pretrain", help=f"checkpoint that the stage starts from, or {SHIPPED}"
-    )
+    parser.add_argument("--start", default="pretrain", help=f"checkpoint to start from, or {SHIPPED}")
     parser.add_argument("--name", help="name of the stage's own checkpoint")
     parser.add_argument("--out", type=Path, help="where calibrate writes the weights folder")
     parser.add_argument("--seed", type=int, default=SEED, help="draws and order of finetune's examples")
@@ -82,14 +72,14 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _pretrain(options: argparse.Namespace) -> None:
+def _pretrain(options: Namespace) -> None:
     torch.manual_seed(SEED)
     network, tokenizer = build(options.base, max_length=PRETRAIN_LENGTH, dropout=False)
     options.name, options.seed = "pretrain", SEED
     train(network, tokenizer, _general(options), batch_size=64, options=options)
 
 
-def _finetune(options: argparse.Namespace) -> None:
+def _finetune(options: Namespace) -> None:
     """Memories of ours; restatements beside exchanges, so that other orders are told apart, not feared.
 
     All duplicates of worlds and a share of their other pairs, exchanges, constructions and edits by program,
@@ -100,10 +90,10 @@ def _finetune(options: argparse.Namespace) -> None:
     def some(examples: Sequence[Example], kind: str) -> list[Example]:
         return rng.sample(examples, min(DRAWN[kind], len(examples)))
 
-    worlds, _ = held_out(read_worlds(options.data / "worlds"))
+    worlds, _ = held.held_out(held.read_worlds(options.data / "worlds"))
     blocks = pairs_of.world_examples(worlds, _encode(options), seed=seed)
-    seen, _ = held_exchanges(read_exchanges(options.data / "exchanges"))
-    relations, patterns = read_restatements(OUR_DATA / "restatements.txt")
+    seen, _ = held.held_exchanges(held.read_exchanges(options.data / "exchanges"))
+    relations, patterns = restatements.read_restatements(pairs_of.DATA / "restatements.txt")
     groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen)]
     outside = read_nli(options.data / "outside" / "train.tsv.gz", seed=seed)
     general = [*outside[: DRAWN["outside"]], *_general(options, 2)[: options.replay]]
@@ -111,11 +101,11 @@ def _finetune(options: argparse.Namespace) -> None:
         *(one for one in blocks if one.memory == DUPLICATE),
         *some([one for one in blocks if one.memory != DUPLICATE], "blocks"),
         *some(list(set_examples(seen)) * 3, "exchanges"),
-        *constructed_pairs(relations, seed=seed, count=DRAWN["constructed"]),
-        *restated_pairs(groups, patterns, seed=seed, count=DRAWN["restated"]),
+        *restatements.constructed_pairs(relations, seed=seed, count=DRAWN["constructed"]),
+        *restatements.restated_pairs(groups, patterns, seed=seed, count=DRAWN["restated"]),
         *edited_pairs(groups, seed=seed, changing=DRAWN["edits"], keeping=DRAWN["keeping"]),
         *some(_own_examples(seed), "own"),
-        *(replace(one, weight=REPLAY_WEIGHT) for one in general),
+        *(one._replace(weight=REPLAY_WEIGHT) for one in general),
     ]
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
     _start(network, options)
@@ -124,26 +114,26 @@ def _finetune(options: argparse.Namespace) -> None:
 
 def _own_examples(seed: int) -> list[Example]:
     """Contrast sets, minimal pairs, composed memories and stories; each pair beside its mirror image."""
-    short = pairs_of.read_short(OUR_DATA / "contrast_short.jsonl")
+    short = pairs_of.read_short(pairs_of.DATA / "contrast_short.jsonl")
     return [
         *pairs_of.short_pairs(short),
-        *list(pairs_of.minimal_pairs(OUR_DATA / "minimal.txt")) * MINIMAL_REPEATS,
-        *pairs_of.compound_pairs(OUR_DATA / "contrast_compound.jsonl"),
+        *list(pairs_of.minimal_pairs(pairs_of.DATA / "minimal.txt")) * MINIMAL_REPEATS,
+        *pairs_of.compound_pairs(pairs_of.DATA / "contrast_compound.jsonl"),
         *pairs_of.composed_pairs(short, seed=seed),
-        *story_pairs(read_stories(OUR_DATA / "stories.txt"), seed=seed),
+        *story_pairs(read_stories(pairs_of.DATA / "stories.txt"), seed=seed),
     ]
 
 
-def _general(options: argparse.Namespace, offset: int = 0) -> list[Example]:
+def _general(options: Namespace, offset: int = 0) -> list[Example]:
     return read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + offset)
 
 
-def _encode(options: argparse.Namespace) -> Encode:
+def _encode(options: Namespace) -> labelled.Encode:
     """Embeds each text once, ever."""
     return CachedEncoder(SentenceEncoder(options.base), Cache(options.work)).encode
 
 
-def _start(network: PairNetwork, options: argparse.Namespace) -> None:
+def _start(network: PairNetwork, options: Namespace) -> None:
     """Load the checkpoint `--start` of the work folder, or the mean of several, joined by "+".
 
     `SHIPPED` stands for the weights of the package. The mean of weights that were trained from one start is
@@ -167,29 +157,31 @@ def _start(network: PairNetwork, options: argparse.Namespace) -> None:
     network.load_state_dict(first)
 
 
-def _calibrate(options: argparse.Namespace) -> None:
+def _calibrate(options: Namespace) -> None:
     """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint.
 
     The signals are those of every labelled pair that passes the screen, under the rounded weights.
     """
     encode = _encode(options)
-    every = read_labelled(options.data, encode)
-    scored = as_scored(every, encode)
-    passes = needed(scored)
-    pairs = [pair for pair, keep in zip(every, passes, strict=True) if keep]
-    inputs = [one for one, keep in zip(scored, passes, strict=True) if keep]
+    every = labelled.read_labelled(options.data, encode)
+    scored = labelled.as_scored(every, encode)
+    passed = [
+        (pair, one) for pair, one, keep in zip(every, scored, labelled.needed(scored), strict=True) if keep
+    ]
+    pairs, inputs = map(list, zip(*passed, strict=True))
     log.info("%d of %d labelled pairs pass the screen", len(pairs), len(every))
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
     _start(network, options)
     quantize(network)
-    signals = read_signals(network, tokenizer, inputs, options.work / f"{options.start}.signals")
-    data, fold = table(pairs, inputs, signals), folds(pairs, FOLDS)
-    calibrators = fit_folds(data, fold, seed=SEED)
-    probability = cross_validated(data, fold, calibrators)
-    fitted = thresholds(probability, data)
-    reported: dict[str, Any] = report(probability, data, fitted)
+    cache = options.work / f"{options.start}.signals"
+    data = labelled.table(pairs, inputs, labelled.read_signals(network, tokenizer, inputs, cache))
+    fold = labelled.folds(pairs, calibrate.FOLDS)
+    calibrators = calibrate.fit_folds(data, fold, seed=SEED)
+    probability = calibrate.cross_validated(data, fold, calibrators)
+    fitted = calibrate.thresholds(probability, data)
+    reported: dict[str, Any] = calibrate.report(probability, data, fitted)
     print(json.dumps({"thresholds": asdict(fitted), **reported}, indent=1), flush=True)
-    target, shipped = options.out or options.work / "memory_nli", fit(data, seed=SEED)
+    target, shipped = options.out or options.work / "memory_nli", calibrate.fit(data, seed=SEED)
     export(network, shipped, fitted, folder=target, max_length=FINETUNE_LENGTH, base=options.base)
     add_figures(target, reported)
     if options.base is None:
@@ -199,15 +191,12 @@ def _calibrate(options: argparse.Namespace) -> None:
 
 
 def _inside_stores(
-    options: argparse.Namespace,
-    target: Path,
-    calibrators: Mapping[int, Calibrator],
-    fold_of: Mapping[str, int],
+    options: Namespace, target: Path, calibrators: Mapping[int, Calibrator], fold_of: Mapping[str, int]
 ) -> dict[str, dict[str, int]]:
     """What the program does to each labelled store and world with the calibrator of its fold."""
-    stores, cache = held_stores(options.data), Cache(options.work)
+    stores, cache = held.held_stores(options.data), Cache(options.work)
     by_fold = {
-        number: CachedScorer(FoldScorer(target, number, calibrator), cache)
+        number: CachedScorer(labelled.FoldScorer(target, number, calibrator), cache)
         for number, calibrator in calibrators.items()
     }
     scorers = {one.name: by_fold[fold_of[one.name]] for members in stores.values() for one in members}

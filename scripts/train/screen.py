@@ -7,13 +7,14 @@ world; the limits are those at which cross-validation keeps enough of the duplic
 
 from __future__ import annotations
 
-import argparse
 import logging
 import sys
+from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +27,8 @@ from ...models.encoder import SentenceEncoder, TokenVectors
 from ...models.scorer import PairInput
 from ...models.text.words import exact_key
 from ...settings import Settings
-from ..evaluate.labelled import (
-    CONTRADICTION,
-    DISTINCT,
-    DUPLICATE,
-    UNLABELLED,
-    World,
-    WorldLine,
-    label,
-    read_worlds,
-)
+from ..evaluate import labelled as held
+from ..evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, World, WorldLine
 from .calibrate import Floats, flatten
 from .labelled import Encode, near_pairs
 
@@ -59,8 +52,7 @@ ROUNDS, RATE, LEAVES, SMALLEST_LEAF, PENALTY = 100, 0.12, 16, 30, 3.0
 LEAST_FREQUENT = 0.5  # added to the number of texts that have a token
 
 
-@dataclass(frozen=True, slots=True)
-class Sampled:
+class Sampled(NamedTuple):
     """Candidates of all groups: what they are, how many pairs each stands for, and where they are from."""
 
     pairs: list[PairInput]
@@ -77,9 +69,9 @@ def sample(worlds: Sequence[World], encode: Encode, *, seed: int) -> Sampled:
     rows: list[tuple[PairInput, int, float, int, int, str]] = []
     for kind, fold, style, lines in _groups(worlds, rng):
         for pair, what in candidates(lines, encode, floor=limits.floor, neighbours=limits.neighbours):
-            if what != DISTINCT or rng.random() < DISTINCT_KEPT:
-                weight = 1.0 if what != DISTINCT else 1.0 / DISTINCT_KEPT
-                rows.append((pair, what, weight, kind, fold, style))
+            share = DISTINCT_KEPT if what == DISTINCT else 1.0
+            if share == 1.0 or rng.random() < share:
+                rows.append((pair, what, 1.0 / share, kind, fold, style))
     pairs, *columns = zip(*rows, strict=True)
     return Sampled(list(pairs), *map(np.array, columns))
 
@@ -88,16 +80,13 @@ def candidates(
     lines: Sequence[WorldLine], encode: Encode, *, floor: float, neighbours: int
 ) -> Iterator[tuple[PairInput, int]]:
     """The labelled candidates among some lines, as the program finds them in one scope and category."""
-    first: dict[str, WorldLine] = {}
-    for line in lines:
-        first.setdefault(exact_key(line.judged), line)
-    kept = list(first.values())
+    kept = list({exact_key(line.judged): line for line in reversed(lines)}.values())[::-1]
     if len(kept) < 2:
         return
     texts = [line.judged for line in kept]
     for i, j, cosine, context in near_pairs(texts, encode, floor=floor, neighbours=neighbours):
         a, b = kept[i], kept[j]
-        if (what := label(a, b)) != UNLABELLED:
+        if (what := held.label(a, b)) != held.UNLABELLED:
             dates = a.stated_at, b.stated_at
             yield PairInput(a.judged, b.judged, cosine, a.category, *dates, context), what
 
@@ -219,13 +208,13 @@ def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int) -> Screen:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fit on the worlds of the data folder and write the file beside the weights."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder that holds worlds/")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="weights folder")
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    worlds = read_worlds(options.data / "worlds")
+    worlds = held.read_worlds(options.data / "worlds")
     texts = sorted({line.judged for world in worlds for line in world.lines})
     vectors = dict(zip(texts, SentenceEncoder().encode(texts), strict=True))
     data = sample(worlds, lambda some: np.stack([vectors[text] for text in some]), seed=options.seed)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from .examples import Example, Relation, both_orders
 
@@ -22,16 +22,14 @@ _BEFORE_OBJECTS = "about|by|for|from|of|to|with"
 _TAIL = " (importance: high)"
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One fact in three wordings, the last a fragment without subject, and the later state if any."""
 
     wordings: tuple[str, ...]
     later: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(NamedTuple):
     """A person with facts; `pronoun` is he or she."""
 
     name: str
@@ -45,19 +43,18 @@ def read_stories(path: Path) -> list[Story]:
     Raises:
         ValueError: a line that is none of these.
     """
-    stories: list[Story] = []
+    stories: list[tuple[str, str, list[Fact]]] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         parts = tuple(part.strip() for part in line[1:].split("|"))
         if line.startswith("#"):
-            stories.append(Story(parts[0], parts[1], ()))
+            stories.append((parts[0], parts[1], []))
         elif line.startswith("-"):
-            stories[-1] = replace(stories[-1], facts=(*stories[-1].facts, Fact(parts)))
+            stories[-1][2].append(Fact(parts))
         elif line.startswith(">"):
-            *before, last = stories[-1].facts
-            stories[-1] = replace(stories[-1], facts=(*before, replace(last, later=parts)))
+            stories[-1][2][-1] = stories[-1][2][-1]._replace(later=parts)
         elif line.strip():
             raise ValueError(f"not a story line: {line!r}")
-    return stories
+    return [Story(name, pronoun, tuple(facts)) for name, pronoun, facts in stories]
 
 
 def story_pairs(stories: Sequence[Story], *, seed: int) -> Iterator[Example]:
@@ -72,8 +69,7 @@ def story_pairs(stories: Sequence[Story], *, seed: int) -> Iterator[Example]:
 def _draw(story: Story, rng: random.Random) -> tuple[str, str, Relation]:
     later = [rng.random() < 0.4 and bool(fact.later) for fact in story.facts]
     relation = rng.choice(("part", "part", "equal", "overlap", "overlap", "apart", "contradiction"))
-    indices = list(range(len(story.facts)))
-    rng.shuffle(indices)
+    rng.shuffle(indices := list(range(len(story.facts))))
     before, after = list(later), list(later)
     told: Relation = "distinct"
     if relation == "contradiction":
