@@ -11,7 +11,6 @@ goes, a cached pass gives the identical plan. The page alone has limits.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -22,11 +21,12 @@ import sys
 import tempfile
 import time
 import tomllib
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import faiss
 from mem0_dream.models.encoder import Encoder
@@ -40,7 +40,7 @@ from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.records import Inventory, Memory, Scope
+from mem0_dream.records import Candidate, Inventory, Memory, Scope
 from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
@@ -60,9 +60,7 @@ T = TypeVar("T")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=sorted(_WHAT), nargs="?", default="pass")
     parser.add_argument("--memories", type=int, default=2_000, help="or proposals of the page")
     parser.add_argument("--scorer", default="keywords", help=", ".join(CHOICES))
@@ -97,8 +95,7 @@ def timed(name: str, items: int, work: Callable[[], T]) -> tuple[T, float]:
     return result, spent
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(NamedTuple):
     """A made-up store, and the pairs of ids that were planted in it."""
 
     memories: tuple[Memory, ...]
@@ -142,7 +139,7 @@ def of_worlds(count: int, folder: Path = SAMPLE) -> Store:
     return Store(tuple(_memory(at, line.judged, None, rng) for at, line in enumerate(lines[:count])))
 
 
-def bench_pass(options: argparse.Namespace) -> None:
+def bench_pass(options: Namespace) -> None:
     """Time every stage and whole passes; a scorer that reads is given memories worth reading."""
     if options.scorer.startswith(("bundled", "nli")):
         store = of_worlds(options.memories, options.worlds)
@@ -157,8 +154,11 @@ def run(store: Store, encoder: Encoder, scorer: PairScorer, settings: Settings) 
     memories, texts = store.memories, [memory.text for memory in store.memories]
     encoder.encode(texts[:1])  # loads the model before the clock starts
     vectors, _ = timed("encode", len(texts), lambda: encoder.encode(texts))
-    limits = {"floor": settings.floor, "neighbours": settings.neighbours}
-    candidates, _ = timed("candidates", len(texts), lambda: find_candidates(memories, vectors, **limits))  # type: ignore[arg-type]
+
+    def near() -> Sequence[Candidate]:
+        return find_candidates(memories, vectors, floor=settings.floor, neighbours=settings.neighbours)
+
+    candidates, _ = timed("candidates", len(texts), near)
     by_id = {memory.id: memory for memory in memories}
     judge(candidates[:40], by_id, scorer)  # as above
     timed("judge", len(candidates), lambda: judge(candidates, by_id, scorer))
@@ -187,7 +187,7 @@ def _check(store: Store, candidates: Sequence[Any], cold: Plan) -> None:
     require(all(pair in near for pair in lone), "every reordered memory is a candidate")
 
 
-def bench_check(options: argparse.Namespace) -> None:
+def bench_check(options: Namespace) -> None:
     """What is stored is known, what denies it is against it, and what nobody said is new."""
     scorer = options.scorer if options.scorer != "keywords" else "bundled"
     reads = of_worlds(options.memories).memories
@@ -211,7 +211,7 @@ def bench_check(options: argparse.Namespace) -> None:
     print(f"{1000 * spent / len(texts):.0f} ms of a processor a text over {len(store.rows)} memories")
 
 
-def bench_nights(options: argparse.Namespace) -> None:
+def bench_nights(options: Namespace) -> None:
     """What a second night costs; a night over what is remembered must plan what a fresh one does."""
     settings = Settings(scorer=options.scorer, encoder=options.encoder)
     whole = made_up(options.memories, seed=options.seed).memories
@@ -246,7 +246,7 @@ def _night(name: str, memories: tuple[Memory, ...], settings: Settings, state: P
         return timed(name, len(memories), lambda: session.look(inventory, now=NOW).plan)[0]
 
 
-def bench_page(options: argparse.Namespace) -> int:
+def bench_page(options: Namespace) -> int:
     """The page in Chromium; 1 if a limit is passed, 2 if there is no browser."""
     chromium = os.environ.get("MEM0_DREAM_CHROMIUM") or shutil.which("chromium")
     if chromium is None:
@@ -261,8 +261,7 @@ def bench_page(options: argparse.Namespace) -> int:
         size = page.stat().st_size
         tasks = longest_tasks(page, chromium)
     print(f"{options.memories:,} proposals: {size:,} bytes")
-    for name, longest in tasks.items():
-        print(f"{name:<12}longest task {longest:7.1f} ms")
+    print(*(f"{name:<12}longest task {longest:7.1f} ms" for name, longest in tasks.items()), sep="\n")
     slow = [name for name, longest in tasks.items() if name != "open" and longest > LONGEST_TASK_MS]
     if size > LARGEST_PAGE or slow:
         print(f"FAILED: limits {LARGEST_PAGE:,} bytes, {LONGEST_TASK_MS:.0f} ms; slow: {', '.join(slow)}")
@@ -288,12 +287,10 @@ def longest_tasks(page: Path, chromium: str) -> dict[str, float]:
             tab.wait_for_timeout(200)
             browser.stop_tracing()
             events = json.loads(Path(file.name).read_bytes())["traceEvents"]
-            named = [event for event in events if event.get("name") == "thread_name"]
+            named = (event for event in events if event.get("name") == "thread_name")
             ours = {(one["pid"], one["tid"]) for one in named if one["args"].get("name") == "CrRendererMain"}
-            tasks = [
-                event for event in events if event.get("ph") == "X" and event["name"].endswith("RunTask")
-            ]
-            return max((one["dur"] / 1000 for one in tasks if (one["pid"], one["tid"]) in ours), default=0.0)
+            spent = (one for one in events if one.get("ph") == "X" and one["name"].endswith("RunTask"))
+            return max((one["dur"] / 1000 for one in spent if (one["pid"], one["tid"]) in ours), default=0.0)
 
         tasks = {
             "open": longest(1, opened),
@@ -306,7 +303,7 @@ def longest_tasks(page: Path, chromium: str) -> dict[str, float]:
     return tasks
 
 
-_WHAT: dict[str, Callable[[argparse.Namespace], int | None]] = {
+_WHAT: dict[str, Callable[[Namespace], int | None]] = {
     "pass": bench_pass, "nights": bench_nights, "page": bench_page, "check": bench_check,
 }  # fmt: skip
 

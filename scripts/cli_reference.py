@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 from mem0_dream.errors import DreamError
@@ -11,28 +12,7 @@ from mem0_dream.pipeline.cli.main import main as command_line
 
 PROGRAM = "mem0-dream"
 WIDTH = 100
-INTRODUCTION = f"""\
-# Command line
-
-Generated from `{PROGRAM} --help-all` and the help of each command by `make docs`; do not edit.
-
-Options may stand before or after a command's name: `{PROGRAM} --config c.yaml status` equals
-`{PROGRAM} status --config c.yaml`. The report goes to the output, everything else to the error stream.
-
-`{PROGRAM}` alone is a pass over a mem0 store; `{PROGRAM} md`, `graph`, `platform` and `server` are passes
-over the other kinds, each with its own options. Every other command takes `--store md` and so on, or finds
-the kind by a place that it alone has, such as `--file`. The journal knows how a store was opened, so that
-`{PROGRAM} runs`, `undo RUN` and `resume RUN` need no other option. It keeps no secret: a store behind
-`--mcp COMMAND`, or behind an address with a password, has to be named again.
-
-## Shell completion
-
-```console
-$ eval "$(_MEM0_DREAM_COMPLETE=bash_source {PROGRAM})"                               # in ~/.bashrc
-$ eval "$(_MEM0_DREAM_COMPLETE=zsh_source {PROGRAM})"                                # in ~/.zshrc
-$ _MEM0_DREAM_COMPLETE=fish_source {PROGRAM} > ~/.config/fish/completions/{PROGRAM}.fish
-```
-"""
+INTRODUCTION = Path(__file__).parent / "data" / "cli_introduction.md"
 OUTSIDE_THE_TREE = (
     (0, "", "Done, nothing to do, or declined by the person."),
     (9, "", "`status --check`: something warns, or could not be read; `runs --last`, `doctor`: trouble."),
@@ -46,7 +26,10 @@ def reference() -> str:
     said = ((one.exit_code, f"`{one.__name__}`", str(one.__doc__).splitlines()[0]) for one in errors())
     rows = [*OUTSIDE_THE_TREE, *said]
     codes = "\n".join(f"| {code} | {name} | {meaning} |" for code, name, meaning in sorted(rows))
-    parts = [INTRODUCTION, f"## Exit codes\n\n| code | error | meaning |\n|---|---|---|\n{codes}\n"]
+    parts = [
+        INTRODUCTION.read_text(encoding="utf-8"),
+        f"## Exit codes\n\n| code | error | meaning |\n|---|---|---|\n{codes}\n",
+    ]
     for name, command in (("", command_line), *sorted(command_line.commands.items())):
         title = f"{PROGRAM} {name}".strip()
         with click.Context(

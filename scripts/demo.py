@@ -7,7 +7,6 @@ before, and a single differing byte makes the program fail. Everything lies unde
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import logging
@@ -16,10 +15,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMORIES = ROOT / "scripts" / "data" / "demo_memories.json"
@@ -33,8 +32,7 @@ NOON = "T12:00:00+00:00"
 Config = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One raw row of the collection, exactly as Qdrant holds it."""
 
     id: str
@@ -42,8 +40,7 @@ class Row:
     vector: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where one demonstration lives, and who judges in it."""
 
     folder: Path
@@ -57,13 +54,9 @@ class Place:
     @property
     def environment(self) -> dict[str, str]:
         """Keeps mem0's and our own state out of the home directory, and the network out of it all."""
-        return {
-            "MEM0_DIR": str(self.folder / "mem0"),
-            "MEM0_TELEMETRY": "False",
-            "MEM0_DREAM_STATE_DIR": str(self.folder / "state"),
-            "HF_HUB_OFFLINE": "1",
-            "TQDM_DISABLE": "1",
-        }
+        folders = {"MEM0_DIR": "mem0", "MEM0_DREAM_STATE_DIR": "state"}
+        switches = {"MEM0_TELEMETRY": "False", "HF_HUB_OFFLINE": "1", "TQDM_DISABLE": "1"}
+        return switches | {name: str(self.folder / folder) for name, folder in folders.items()}
 
     def config(self) -> Config:
         """An embedded store, the packaged encoder, and a language model that nobody calls."""
@@ -83,7 +76,7 @@ class Place:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration; 0 only if the store is back as it was."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=ROOT / ".demo", help="where to make the store")
     parser.add_argument("--scorer", help="another scorer than the default one")
     options = parser.parse_args(arguments)

@@ -9,7 +9,6 @@ is acted on, asked about, asked as the other kind, or missed. What it says about
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -17,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -234,9 +234,7 @@ def table(planted: Sequence[Pair], outcomes: Sequence[str]) -> str:
 
 def main() -> int:
     """Print what became of what was planted, and what is proposed about the rest."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, help="a project, a folder of memories, or the file of a graph")
     parser.add_argument("--seed", type=int, default=0, help="other places for the same pairs")
     parser.add_argument("--show", action="store_true", help="print each pair that was missed")

@@ -8,9 +8,9 @@ each keeps from merging, and in brackets how many it alone does.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,16 +19,8 @@ from pathlib import Path
 from mem0_dream.models.doubts import DOUBTS
 from mem0_dream.pipeline.judging.judge import decide
 from mem0_dream.records import Label
-from mem0_dream.scripts.evaluate.labelled import (
-    DUPLICATE,
-    LabelledPair,
-    block_pairs,
-    exchange_pairs,
-    held_exchanges,
-    read_exchanges,
-    read_files,
-    read_worlds,
-)
+from mem0_dream.scripts.evaluate import labelled
+from mem0_dream.scripts.evaluate.labelled import DUPLICATE, LabelledPair
 from mem0_dream.scripts.evaluate.metrics import LABELS
 from mem0_dream.scripts.evaluate.quality import Measured, Models, load_models, measure
 from mem0_dream.scripts.evaluate.tables import markdown
@@ -47,14 +39,14 @@ def read_sets(data: Path) -> list[LabelledPair]:
     rows = (line.split("\t") for line in TRAPS.read_text(encoding="utf-8").splitlines())
     pairs = [LabelledPair(a, b, LABELS.index(Label(label)), "traps") for label, a, b in rows]
     for source, file in SOURCES.items():
-        found = read_files([data / file])[0] if (data / file).exists() else ()
+        found = labelled.read_files([data / file])[0] if (data / file).exists() else ()
         pairs += [replace(pair, source=source, category="") for pair in found]
-    for one in held_exchanges(read_exchanges(data / "exchanges"))[1]:
+    for one in labelled.held_exchanges(labelled.read_exchanges(data / "exchanges"))[1]:
         fact = one[0][0]
-        pairs += [pair for pair in exchange_pairs(one) if pair.a == fact or pair.label != DUPLICATE]
+        pairs += [pair for pair in labelled.exchange_pairs(one) if pair.a == fact or pair.label != DUPLICATE]
     by_style: dict[tuple[str, int], list[LabelledPair]] = defaultdict(list)
-    for world in read_worlds(data / "worlds"):
-        for pair in block_pairs(world):
+    for world in labelled.read_worlds(data / "worlds"):
+        for pair in labelled.block_pairs(world):
             by_style[pair.kind, pair.label].append(pair)
     rng = random.Random(17)  # noqa: S311  (a sample)
     for _, some in sorted(by_style.items()):
@@ -95,9 +87,7 @@ def table(tallies: dict[tuple[str, bool], Counter[str]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the sets, judge them, and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="folder with outside/, pairs/, exchanges/ and worlds/")
     parser.add_argument("--scorer", default="bundled")
     chosen = parser.parse_args(arguments)

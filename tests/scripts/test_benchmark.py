@@ -1,7 +1,5 @@
 """Each benchmark runs, and what it asserts holds; times are not looked at."""
 
-from dataclasses import replace
-
 import pytest
 from mem0_dream.models.keywords import LexicalEncoder
 from mem0_dream.models.registry import load_scorer
@@ -37,6 +35,6 @@ def test_a_store_is_seeded_and_holds_what_was_planted():
 
 def test_a_missed_duplicate_stops_the_run():
     store = made_up(50, seed=1)
-    wrong = replace(store, copies=frozenset({(store.memories[0].id, "nowhere")}))
+    wrong = store._replace(copies=frozenset({(store.memories[0].id, "nowhere")}))
     with pytest.raises(SystemExit, match="every planted copy"):
         run(wrong, LexicalEncoder(), load_scorer("keywords"), Settings(scorer="keywords"))
