@@ -16,7 +16,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import faiss
 import numpy as np
@@ -178,13 +178,9 @@ def _above(scores: NDArray[np.float32], limit: float) -> Pairs:
     return zip(first.tolist(), second.tolist(), strict=True)
 
 
-def _semhash(world: World, vectors: NDArray[np.float32]) -> Any:  # noqa: ANN401  (an optional package)
-    return load_semhash().from_embeddings(vectors, _texts(world), model=None)
-
-
 def _semhash_near(world: World, vectors: NDArray[np.float32]) -> Pairs:
     """What its index gives for every text."""
-    index = _semhash(world, vectors).index
+    index = load_semhash().from_embeddings(vectors, _texts(world), model=None).index
     found = index.query_threshold(index.vectors, threshold=NEAR)
     return _unordered((row, int(other)) for row, (others, _) in enumerate(found) for other in others)
 
@@ -192,7 +188,8 @@ def _semhash_near(world: World, vectors: NDArray[np.float32]) -> Pairs:
 def _semhash_removals(world: World, vectors: NDArray[np.float32]) -> Pairs:
     """What it filters, with what it calls the original."""
     rows = {text: row for row, text in enumerate(_texts(world))}
-    filtered = _semhash(world, vectors).self_deduplicate(threshold=NEAR).filtered
+    whole = load_semhash().from_embeddings(vectors, _texts(world), model=None)
+    filtered = whole.self_deduplicate(threshold=NEAR).filtered
     return [(rows[each.record], rows[each.duplicate_of]) for each in filtered]
 
 
@@ -218,9 +215,10 @@ def _dropped(pairs: Pairs) -> Pairs:
 
 
 def _memories(world: World) -> tuple[Memory, ...]:
+    rows = enumerate(world.lines)
     return tuple(
-        Memory(f"{row:07}", line.judged, SCOPE, created_at=line.stated_at, updated_at=line.stated_at)
-        for row, line in enumerate(world.lines)
+        Memory(f"{at:07}", one.judged, SCOPE, created_at=one.stated_at, updated_at=one.stated_at)
+        for at, one in rows
     )
 
 

@@ -125,20 +125,19 @@ def read_files(paths: Iterable[Path]) -> tuple[list[LabelledPair], list[Labelled
     Raises:
         UsageError: If a file cannot be read as what its name says.
     """
-    pairs: list[LabelledPair] = []
-    stores: list[LabelledStore] = []
+    pairs, stores = list[LabelledPair](), list[LabelledStore]()
     for path in paths:
-        number = 0
+        place: object = path
         try:
             if path.suffix == ".jsonl":
                 for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                    place = f"{path}, line {number},"
                     pairs += [_pair(json.loads(line), path.stem, number)] if line.strip() else []
             elif path.suffix == ".txt":
                 stores += map(world_store, read_world_file(path))
             else:
                 stores.append(_store(json.loads(path.read_text(encoding="utf-8")), path.stem))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            place = f"{path}, line {number}," if number else path
             raise UsageError(f"{place} cannot be read as what its name says: {error!r}.") from error
     return pairs, stores
 
@@ -263,14 +262,14 @@ def world_store(world: World) -> LabelledStore:
 
 def held_out(worlds: Iterable[World]) -> tuple[list[World], list[World]]:
     """Worlds to train on, and one in `HELD` to calibrate on, drawn by name within each style."""
-    by_style: dict[str, list[World]] = defaultdict(list)
+    by_style = defaultdict[str, list[World]](list)
     for world in worlds:
         by_style[world.style].append(world)
     train, held = list[World](), list[World]()
     for _, members in sorted(by_style.items()):
         members.sort(key=lambda one: (crc32(f"{one.style}/{one.name}".encode()), one.name))
-        for at, world in enumerate(members):
-            (train if at % HELD else held).append(world)
+        held += members[::HELD]
+        train += [one for at, one in enumerate(members) if at % HELD]
     return train, held
 
 

@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mem0_dream.pipeline.actions import Merge, Resolve, TextChange
+from mem0_dream.pipeline.actions import Merge, Resolve
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.stores import open_store
@@ -58,9 +58,9 @@ class Pair(NamedTuple):
     place: str = ""  # where they were planted
 
 
-def read_table(path: Path = TABLE) -> list[Pair]:
+def read_table() -> list[Pair]:
     """All pairs of the table."""
-    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    rows = (line.split("\t") for line in TABLE.read_text(encoding="utf-8").splitlines())
     return [Pair(kind, form, (a, b)) for kind, form, a, b in rows]
 
 
@@ -68,10 +68,8 @@ def plant_markdown(root: Path, pairs: Sequence[Pair], draw: random.Random) -> li
     """Write the pairs into the files of memory directories: bullets or sentences, by turns."""
     every = sorted(root.rglob("*.md"))
     files = [path for path in every if path.name not in ("MEMORY.md", "README.md")] or every
-    kinds = {}
-    for path in files:
-        found = _TYPE.search(path.read_text(encoding="utf-8", errors="replace")[:600])
-        kinds[path] = found[1] if found else ""
+    heads = {path: _TYPE.search(path.read_text(encoding="utf-8", errors="replace")[:600]) for path in files}
+    kinds = {path: found[1] if found else "" for path, found in heads.items()}
     planted = []
     for number, pair in enumerate(pairs):
         place = ("same heading", "other heading", "other file", "other type")[number % 4]
@@ -99,8 +97,8 @@ def _put(
     headings = [match for match in every if (match[0] == beside if beside else match[0] != but)]
     if headings:
         chosen = draw.choice(headings)
-        name = chosen[0]
-        new = f"{said[: chosen.end()]}\n\n{bullet}{text}\n\n{said[chosen.end() :].lstrip()}"
+        name, end = chosen[0], chosen.end()
+        new = f"{said[:end]}\n\n{bullet}{text}\n\n{said[end:].lstrip()}"
     else:
         name = draw.choice([one for one in ("## Later findings", "## Agreed", "## Practice") if one != but])
         new = f"{said.rstrip()}\n\n{name}\n\n{bullet}{text}\n"
@@ -120,32 +118,27 @@ def plant_graph(file: Path, pairs: Sequence[Pair], draw: random.Random) -> list[
     """Write the pairs into the observations of entities."""
     lines = _read_graph(file)
     entities = [line for line in lines if line.get("type") == "entity"]
+    said = [set(entity["observations"]) for entity in entities]
     # An entity that stands there twice says nothing that would be against its second self.
-    entities = [entity for entity in entities if not twice_there(entity, entities)] or entities
+    entities = [
+        entity
+        for at, (entity, own) in enumerate(zip(entities, said, strict=True))
+        if not any(2 * len(own & other) > len(own) > 2 for other in said[:at] + said[at + 1 :])
+    ] or entities
     planted = []
     for number, pair in enumerate(pairs):
         place = ("same entity", "other entity", "other type")[number % 3]
         first = draw.choice(entities)
-        same = [e for e in entities if e is not first and e["entityType"] == first["entityType"]]
-        other = [e for e in entities if e["entityType"] != first["entityType"]]
+        rest = [entity for entity in entities if entity is not first]
+        same = [entity for entity in rest if entity["entityType"] == first["entityType"]]
+        other = [entity for entity in rest if entity["entityType"] != first["entityType"]]
         among = {"same entity": [first], "other entity": same or other, "other type": other or same}[place]
         second = draw.choice(among or [first])
         for entity, text in zip((first, second), pair.texts, strict=True):
-            place_at = draw.randrange(len(entity["observations"]) + 1)
-            entity["observations"].insert(place_at, text)
+            entity["observations"].insert(draw.randrange(len(entity["observations"]) + 1), text)
         planted.append(pair._replace(place=place))
     _write_graph(file, lines)
     return planted
-
-
-def twice_there(entity: dict[str, Any], entities: Sequence[dict[str, Any]]) -> bool:
-    """Whether another entity says nearly the same."""
-    said = set(entity["observations"])
-    return any(
-        2 * len(said & set(other["observations"])) > len(said) > 2
-        for other in entities
-        if other is not entity
-    )
 
 
 def plant_entities(file: Path, draw: random.Random) -> list[Pair]:
@@ -168,8 +161,10 @@ def plant_entities(file: Path, draw: random.Random) -> list[Pair]:
 
 def outcome(plan: Plan, pair: Pair) -> str:
     """What a plan makes of a pair."""
-    if any(_folds(action, pair) for action in plan.rewrites):
-        return "acted"
+    for action in plan.rewrites if pair.texts[0] == pair.texts[1] else ():
+        before = "\n".join(member.text for member in action.members)
+        if before.count(pair.texts[0]) > action.text.count(pair.texts[0]):
+            return "acted"  # what stood there twice is left once
     wanted, other = (Resolve, Merge) if pair.kind == "contradiction" else (Merge, Resolve)
     for kind, actions, name in (
         (wanted, plan.actions, "acted" if wanted is Merge else "asked"),
@@ -179,12 +174,6 @@ def outcome(plan: Plan, pair: Pair) -> str:
         if any(isinstance(action, kind) and _about(action, pair) for action in actions):
             return name
     return "missed"
-
-
-def _folds(action: TextChange, pair: Pair) -> bool:
-    """Whether a text that stood there twice is left once."""
-    before = "\n".join(member.text for member in action.members)
-    return len(set(pair.texts)) == 1 and before.count(pair.texts[0]) > action.text.count(pair.texts[0])
 
 
 def _about(action: Merge | Resolve, pair: Pair) -> bool:
@@ -198,15 +187,13 @@ def _about(action: Merge | Resolve, pair: Pair) -> bool:
 def measured(source: Path, *, seed: int, settings: Settings) -> tuple[Plan, list[Pair], float]:
     """The plan on a copy, what was planted in it, and the processor seconds that it took."""
     with tempfile.TemporaryDirectory() as folder:
-        name = "memory.jsonl" if source.is_file() else source.name or "root"
-        place, state = Path(folder, "copy", name), Path(folder, "state")
-        place.parent.mkdir()
-        state.mkdir()
-        draw = random.Random(seed)  # noqa: S311  (the same plants for the same seed)
-        pairs = read_table()
+        place, state = Path(folder, "copy", source.name or "root"), Path(folder, "state")
+        draw, pairs = random.Random(seed), read_table()  # noqa: S311  (the same plants for the same seed)
         draw.shuffle(pairs)
+        for made in (place.parent, state):
+            made.mkdir()
         if source.is_file():
-            shutil.copy2(source, place)
+            shutil.copy2(source, place := place.with_name("memory.jsonl"))
             copied = plant_entities(place, draw)
             planted = [*plant_graph(place, pairs, draw), *copied]
         else:

@@ -9,10 +9,12 @@ goes, so that a new field of an action is no difference.
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,25 +33,25 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 COUNT = 600
 
 
+def _lines(file: str) -> list[str]:
+    return (DATA / file).read_text(encoding="utf-8").splitlines()
+
+
 def verdicts() -> Iterator[dict[str, Any]]:
     """What the default scorer and the guards say of drawn pairs, no store being known."""
-    found: list[tuple[str, str]] = []
-    for file, fact, others in (
-        ("contrast_short.jsonl", "anchor", ("dup", "dup2", "contra", "distinct")),
-        ("contrast_compound.jsonl", "base", ("sub", "para", "contra", "partial", "near")),
-    ):
-        for row in map(json.loads, (DATA / file).read_text(encoding="utf-8").splitlines()):
-            found += [(row[fact], row[other]) for other in others]
-    for line in (DATA / "minimal.txt").read_text(encoding="utf-8").splitlines():
-        stated, *texts = (part.strip() for part in line.split("|"))
-        found += [(stated, text) for text in texts]
+    sets = {
+        "contrast_short.jsonl": ("anchor", "dup", "dup2", "contra", "distinct"),
+        "contrast_compound.jsonl": ("base", "sub", "para", "contra", "partial", "near"),
+    }
+    rows = [
+        [row[name] for name in names] for file, names in sets.items() for row in map(json.loads, _lines(file))
+    ]
+    rows += [[part.strip() for part in line.split("|")] for line in _lines("minimal.txt")]
+    found = [(fact, text) for fact, *texts in rows for text in texts]
     chosen = random.Random(18).sample(found, COUNT)  # noqa: S311
     names = [(f"{at:03d}a", f"{at:03d}b") for at in range(COUNT)]
-    memories = {
-        name: Memory(name, text, Scope(()))
-        for ids, texts in zip(names, chosen, strict=True)
-        for name, text in zip(ids, texts, strict=True)
-    }
+    every = zip(itertools.chain(*names), itertools.chain(*chosen), strict=True)
+    memories = {name: Memory(name, text, Scope(())) for name, text in every}
     candidates = [Candidate(*ids, 0.7) for ids in names]
     for verdict, (a, b) in zip(judge(candidates, memories, load_scorer("bundled")), chosen, strict=True):
         kinds = sorted(f"{item.kind}{'!' if item.veto else ''}" for item in verdict.evidence)
@@ -67,12 +69,11 @@ def plans() -> Iterator[dict[str, Any]]:
                 source = write(world, Path(folder))
                 store = source if isinstance(source, InMemoryStore) else open_store(source, state_dir=folder)
                 plan = consolidate(store, all_scopes=kind == "mem0", state_dir=folder, now=NOW).plan
-                yield {
-                    "world": world.name,
-                    "kind": kind,
-                    "actions": sorted(_told(action) for action in plan.actions),
-                    "unsure": sorted(_told(action) for action in plan.unsure),
+                told = {
+                    "actions": sorted(map(_told, plan.actions)),
+                    "unsure": sorted(map(_told, plan.unsure)),
                 }
+                yield {"world": world.name, "kind": kind, **told}
 
 
 def _told(action: Any) -> str:  # noqa: ANN401 - any action
@@ -90,9 +91,9 @@ def _mem0(world: World, _folder: Path) -> InMemoryStore:
 
 
 def _by_category(world: World) -> dict[str, list[str]]:
-    texts: dict[str, list[str]] = {}
+    texts = defaultdict[str, list[str]](list)
     for line in world.lines:
-        texts.setdefault(line.category or "notes", []).append(line.judged)
+        texts[line.category or "notes"].append(line.judged)
     return dict(sorted(texts.items()))
 
 
@@ -110,10 +111,8 @@ def _markdown(world: World, folder: Path) -> Path:
 
 
 def _graph(world: World, folder: Path) -> Path:
-    rows = [
-        {"type": "entity", "name": name, "entityType": "topic", "observations": texts}
-        for name, texts in _by_category(world).items()
-    ]
+    head = {"type": "entity", "entityType": "topic"}
+    rows = [head | {"name": name, "observations": texts} for name, texts in _by_category(world).items()]
     file = folder / "memory.jsonl"
     file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n", encoding="utf-8")
     return file
