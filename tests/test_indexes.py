@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.errors import ModelError
 from mem0_dream.indexes import (
     FLAT_LIMIT,

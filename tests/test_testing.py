@@ -7,8 +7,7 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 from builders import ALICE, BOB, NOW, memory
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.models.encoder import Encoder
 from mem0_dream.models.scorer import PairInput, PairScorer
 from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter, Store, Update

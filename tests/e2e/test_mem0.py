@@ -11,8 +11,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from e2e_world import FUSED, NOW, PICKLE, Raw, World
-from e2e_world import ROWS as MESSY
+from e2e_world import FUSED, NOW, PICKLE, ROWS as MESSY, Raw, World
 
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
 

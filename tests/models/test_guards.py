@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from time import process_time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.models.guards import FEATURE_NAMES, compare, described, is_specific, missing
 from mem0_dream.records import Evidence
 

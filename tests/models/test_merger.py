@@ -6,8 +6,7 @@ import itertools
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.models.guards import missing
 from mem0_dream.models.merger import (
     CERTAIN,

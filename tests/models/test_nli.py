@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.errors import ModelError
 from mem0_dream.models.nli import NliScorer, blend, label_columns
 from mem0_dream.models.scorer import PairInput

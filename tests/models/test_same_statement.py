@@ -2,8 +2,7 @@
 
 from datetime import UTC, datetime
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.models.same_statement import same_statement, sameness, slip_in, statement_key
 from mem0_dream.models.text.vocabulary import is_word
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from builders import CONTRADICTION, NOW, memory
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from llm_server import LanguageModel, Reply, says
 from mem0_dream.errors import ConfigError, MissingExtraError, NoAnswerError, UsageError
 from mem0_dream.models.llm import LABELS, ChatEndpoint, Mem0Adviser, load_adviser, opinion, question, verdict

@@ -28,8 +28,7 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
-from messy import messy_scorer
-from messy import messy_store as nine_memories
+from messy import messy_scorer, messy_store as nine_memories
 
 DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
 TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."

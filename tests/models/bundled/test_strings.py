@@ -10,8 +10,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.models.bundled.scorer import BundledScorer
 from mem0_dream.models.scorer import PairInput
 

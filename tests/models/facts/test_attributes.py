@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import DUPLICATE, memory, plan_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.models.facts import extract
 from mem0_dream.models.facts.attributes import rival
 from mem0_dream.models.guards import Contradicting, compare, contradicting

@@ -6,8 +6,7 @@ import hashlib
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.models.bundled.columns import feature_names, guard_row, text_row
 from mem0_dream.models.facts.attributes import CONTRAST_NAMES, contrast
 from mem0_dream.models.guards import FACTS_VERSION

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.models import facts
 from mem0_dream.models.facts import Day, Relative, Version, Weekday, extract
 from mem0_dream.models.facts.details import Page

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from builders import memory
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.models.facts import extract
 from mem0_dream.models.facts.roles import exchange, rearranged
 from mem0_dream.models.guards import compare

@@ -1,8 +1,7 @@
 """Tests of the words: tokens, stems, overlap, exact keys and topics."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.models.text.words import (
     exact_key,
     normalised,

@@ -10,8 +10,7 @@ import pytest
 from builders import NOW, memory
 from click.testing import CliRunner
 from graph_world import entity, relation, write
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.terminal import Escaping
 from mem0_dream.pipeline.reporting.report import one_line, visible

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from builders import NOW, memory
 from e2e_cli import ALICE, OWN
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.errors import StoreError
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.lock import Owner, store_lock

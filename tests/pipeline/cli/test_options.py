@@ -11,8 +11,7 @@ import click
 import pytest
 from click.shell_completion import get_completion_class
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from markdown_trees import MEMORY, write_tree
 from mem0_dream.pipeline.cli.main import COMMAND_GROUPS, WHOLE, main
 from mem0_dream.pipeline.cli.opening import again, full_commands, quoted

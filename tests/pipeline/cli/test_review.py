@@ -11,8 +11,7 @@ from builders import BOB, memory, plan_of
 from click.testing import CliRunner
 from e2e_cli import Invoke, living
 from mem0_dream.pipeline.actions import Merge
-from mem0_dream.pipeline.cli import asking as cli_review
-from mem0_dream.pipeline.cli import main as cli_module
+from mem0_dream.pipeline.cli import asking as cli_review, main as cli_module
 from mem0_dream.pipeline.cli.terminal import colours
 from mem0_dream.pipeline.judging.calibration import parse_pairs
 from mem0_dream.pipeline.planning.doubts import ranked, suspicion

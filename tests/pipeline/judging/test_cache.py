@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.models.scorer import PairContext, PairInput, PairScores, Remember, Thresholds, forgetful
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.judging import cache as module

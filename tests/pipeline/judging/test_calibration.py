@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from builders import NOW
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.errors import UsageError
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.actions import Member

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.models.text.words import exact_key
 from mem0_dream.pipeline.judging.candidates import Parts, find_candidates
 from mem0_dream.records import Candidate, Memory, Scope

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import CONTRADICTION, DUPLICATE, MAYBE, memory
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.judging.judge import EXACT, decide, judge, pair_input
 from mem0_dream.records import Candidate, Evidence, Label, Verdict

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.models.bundled.columns import CONTEXT_NAMES, context_columns
 from mem0_dream.models.scorer import PairContext, PairInput
 from mem0_dream.pipeline.judging import candidates

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.models.keywords import KeywordScorer
 from mem0_dream.models.registry import load_encoder, load_scorer
 from mem0_dream.pipeline.judging.screens import comparable

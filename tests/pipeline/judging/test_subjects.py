@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, memory, plan_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from markdown_trees import MEMORY, open_store, write_tree
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.judging.candidates import find_candidates

@@ -14,8 +14,7 @@ import anyio
 import pytest
 from builders import memory
 from e2e_cli import ALICE, FUSED, NO_TABS, OWN, PROPOSAL, REPORT, TABS, Invoke, messy_store, went_away, whole
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mcp_world import Agent, call, inside
 from mem0_dream.errors import PlanFileError
 from mem0_dream.pipeline.mcp.kept import KEPT, KeptPlan, KeptPlans

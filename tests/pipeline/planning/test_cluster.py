@@ -1,7 +1,6 @@
 """Stars, never chains."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.pipeline.planning.merges import stars
 
 

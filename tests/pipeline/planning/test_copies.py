@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from builders import ALICE, BOB, memory
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.pipeline.judging.judge import EXACT
 from mem0_dream.pipeline.planning.copies import collapse, expand
 from mem0_dream.pipeline.planning.merges import Consolidated

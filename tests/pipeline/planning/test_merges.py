@@ -8,8 +8,7 @@ from random import Random
 
 import pytest
 from builders import CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.planning.merges import Consolidated, draft_merges, fused, last_stated
 from mem0_dream.records import Candidate, Label, Memory, Verdict

@@ -4,8 +4,7 @@ import json
 
 import pytest
 from builders import ALICE, NOW, plan_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.errors import PlanFileError
 from mem0_dream.pipeline.actions import Append, Member, Promote, Reindex, Relate, Rewrite
 from mem0_dream.pipeline.plan import Plan

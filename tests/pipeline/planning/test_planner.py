@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory, plan_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.pipeline.actions import net_removals
 from mem0_dream.pipeline.planning.drafts import opposing_statements, united_metadata
 from mem0_dream.pipeline.planning.plan_file import dump_plan

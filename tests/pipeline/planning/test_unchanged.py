@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import BOB, CONTRADICTION, NOW, memory, plan_of
-from hypothesis import given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
+from hypothesis import given, settings as examples, strategies as st
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.judging.cache import Cache
 from mem0_dream.pipeline.planning import engine

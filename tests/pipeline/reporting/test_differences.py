@@ -7,8 +7,7 @@ import pytest
 from builders import memory
 from click.testing import CliRunner
 from e2e_cli import ALICE, Invoke
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.options import command, parameters
 from mem0_dream.pipeline.cli.terminal import colours

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import ALICE, BOB, NOW, memory
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.pipeline.actions import (
     Append,
     Member,

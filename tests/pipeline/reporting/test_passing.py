@@ -9,8 +9,7 @@ from typing import Any, get_args
 
 import pytest
 from builders import ALICE, NOW
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.pipeline.actions import (
     Action,
     Append,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from builders import BOB, CONTRADICTION, MAYBE, NOW, duplicates, memory, plan_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.reporting.pair import spoken

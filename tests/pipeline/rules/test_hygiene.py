@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 from builders import BOB, NOW, memory, plan_of, session_on
-from e2e_cli import ALICE as USER
-from e2e_cli import OWN, Invoke, messy_store, whole
-from hypothesis import given
-from hypothesis import strategies as st
+from e2e_cli import ALICE as USER, OWN, Invoke, messy_store, whole
+from hypothesis import given, strategies as st
 from mem0_dream.errors import ConfigError, MissingExtraError
 from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.plan import Plan

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.models.text.vocabulary import FILLERS, GENERIC, HALF_EMPTY, TASTES
 from mem0_dream.pipeline.actions import Prune
 from mem0_dream.pipeline.rules.stale import age_of, is_vague, stale_prune, vague_prune

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from builders import NOW
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.errors import JournalError
 from mem0_dream.pipeline.answers import Answer, Say
 from mem0_dream.pipeline.stores.base import Snapshot

@@ -6,8 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 from builders import NOW, duplicates, memory, plan_of
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from killing import Killed, dying, raise_killed
 from mem0_dream.errors import BudgetExceededError, IncompleteListingError, JournalError, PlanFileError
 from mem0_dream.pipeline.plan import RunResult

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from graph_world import NOW, STRICT, Graph, apply, entity, propose, relation, repair, twins
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from killing import Killed, dying, raise_killed
 from mem0_dream import errors
 from mem0_dream.errors import RefusedChangeError, StoreError

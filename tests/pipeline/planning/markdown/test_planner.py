@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders import skipped
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from markdown_trees import MEMORY, NOW, Project, fingerprint, git, look, memory_file, open_store
 from mem0_dream.errors import BudgetExceededError
 from mem0_dream.models.scorer import PairInput, PairScores, distinct

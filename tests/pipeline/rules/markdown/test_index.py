@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from mem0_dream.pipeline.rules.markdown.index_file import GOAL_LINES, MAX_BYTES, TopicFile, draft_index
 
 

@@ -3,8 +3,7 @@
 import os
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.errors import RefusedChangeError
 from mem0_dream.pipeline.stores.files import digest, undo
 from mem0_dream.pipeline.stores.files.undo import FileHistory, merge_lines, read_image

@@ -2,8 +2,7 @@
 
 import pytest
 from graph_world import entity, relation
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from mem0_dream.errors import RefusedChangeError
 from mem0_dream.pipeline.stores.graph import entities
 from mem0_dream.pipeline.stores.graph.entities import (

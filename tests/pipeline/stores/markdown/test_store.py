@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from markdown_trees import MARKDOWN, MEMORY, Project, git, memory_file
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter, Update

@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 from mem0_dream.errors import ConfigError, RefusedChangeError
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.stores.mem0.config import _UNASKED as UNASKED
-from mem0_dream.pipeline.stores.mem0.config import LazyEmbedder
+from mem0_dream.pipeline.stores.mem0.config import _UNASKED as UNASKED, LazyEmbedder
 from mem0_dream.pipeline.stores.mem0.store import embedding
 
 

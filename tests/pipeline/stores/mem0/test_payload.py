@@ -6,8 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mem0_dream.pipeline.stores.base import Snapshot
 from mem0_dream.pipeline.stores.mem0.rows import CORE_KEYS, decoded, encoded, is_memory, moment, parse_memory
 from mem0_dream.records import Memory, Scope
