@@ -1,8 +1,4 @@
-"""The image is what it says: its steps work, it runs as nobody special, and keeps its state on a volume.
-
-No registry of images is at hand in tests, so the steps of the Dockerfile run as a script, in an environment of
-their own that finds what is installed here instead of downloading it.
-"""
+"""The image is what it says; without a registry at hand the steps of the Dockerfile run as a script."""
 
 from __future__ import annotations
 
@@ -33,7 +29,6 @@ LINES = [
 
 
 def steps(word: str) -> list[str]:
-    """The lines of the Dockerfile that begin with a word, without it."""
     return [line.removeprefix(f"{word} ") for line in LINES if line.startswith(f"{word} ")]
 
 

@@ -35,7 +35,6 @@ def command_lines(text: str) -> Iterator[str]:
 
 
 def front(text: str) -> dict[str, Any]:
-    """The fields before a document."""
     return dict(yaml.safe_load(text.split("---\n")[1]))
 
 

@@ -11,7 +11,6 @@ from kinds import KINDS, World
 
 @pytest.fixture(params=KINDS)
 def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """One small messy store."""
     built = KINDS[request.param](tmp_path, monkeypatch)
     yield built
     built.close()

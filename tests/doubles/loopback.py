@@ -1,8 +1,4 @@
-"""Real HTTP on the loopback address, with everything that goes wrong on a line.
-
-A double of a service answers requests; this serves it, records each request, and lets faults happen to
-chosen ones: before the service saw it, or after it had already done what was asked.
-"""
+"""Real HTTP on the loopback address around a double of a service, with all that goes wrong on a line."""
 
 from __future__ import annotations
 
@@ -19,8 +15,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 
 class Fault(StrEnum):
-    """What happens to one request."""
-
     DROP = "the connection breaks before the service sees the request"
     DELAY = "the service does it, but the answer comes later than anyone waits"
     LIMIT = "429, with the seconds to wait"
@@ -33,8 +27,6 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it came."""
-
     method: str
     path: str  # without the query
     query: Mapping[str, str]
@@ -44,8 +36,6 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer."""
-
     status: int
     content: Any  # becomes JSON, if it is not bytes already
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -61,7 +61,6 @@ class PlatformDouble:
         return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.project}/{next(self._numbers)}"))
 
     def __call__(self, request: Request) -> Reply:
-        """Answer one request."""
         if request.headers.get("authorization") != f"Token {self.key}":
             return Reply(401, {"detail": "Invalid API key."})
         parts = [unquote(part) for part in request.path.strip("/").split("/")]

@@ -1,8 +1,4 @@
-"""A double of mem0's self-hosted REST server: its routes, over a real mem0 `Memory`.
-
-The server is a thin layer over `Memory`; so the double brings the layer, and mem0 itself the behaviour.
-Written after mem0ai/mem0 at 8d5b7865, `server/main.py` and `server/routers/entities.py`.
-"""
+"""A double of mem0's REST server over a real `Memory`; after `server` of mem0ai/mem0 at 8d5b7865."""
 
 from __future__ import annotations
 

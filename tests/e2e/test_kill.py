@@ -38,7 +38,6 @@ class InMem0:
         return self.world.call(*words)
 
     def dies(self, where: Where) -> Call:
-        """A run that dies."""
         options = {"config": str(self.world.config), "now": NOW.isoformat(), "retire": self.retire}
         options |= {"step": 0, "after": False, **where}
         return replace(self.call(), function="killing:on_mem0", options=options)
@@ -129,8 +128,6 @@ UNDOS: dict[str, list[Where]] = {
 def victims(
     tmp_path_factory: pytest.TempPathFactory, messy_stores: Builder
 ) -> Callable[[str], Iterator[Victim]]:
-    """As many equal stores of a kind as are asked for."""
-
     def build(case: str) -> Iterator[Victim]:
         provider, _, retire = case.partition(",")
         while True:

@@ -1,8 +1,4 @@
-"""The main job on real mem0 stores, through the command line as a person uses it.
-
-Each process is `python -m mem0_dream`. What it did is read back twice: with mem0 itself, as the
-agent will see it, and row by row with neither mem0 nor us.
-"""
+"""The main job on real mem0 stores, by commands; read back with mem0, and row by row without it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a person sees of each kind of store, equal to the byte from version to version.
-
-A difference is either a mistake or something to be said in the changelog. Whole plans are held in
-`reference`; what a run writes into its journal is held by the tests of writing.
-"""
+"""What a person sees of each kind of store, equal to the byte; whole plans are held in `reference`."""
 
 from __future__ import annotations
 
@@ -18,7 +14,6 @@ Golden = Callable[[str, str], None]
 
 @pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """A fixed store of each kind, with our own state in the same folder."""
     monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(tmp_path / "state"))
     return PLACES[request.param](tmp_path, monkeypatch)
 

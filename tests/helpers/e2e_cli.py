@@ -79,7 +79,6 @@ def messy_store() -> InMemoryStore:
 
 
 def run_named_in(sentence: str) -> str:
-    """The run that a sentence names."""
     return sentence.partition("Run ")[2].split()[0]
 
 
@@ -119,7 +118,6 @@ def went_away(_change: object) -> None:
 
 
 def living(store: InMemoryStore) -> set[str]:
-    """Ids of what is not retired."""
     return {name for name, row in store.rows.items() if row["expires_on"] is None}
 
 

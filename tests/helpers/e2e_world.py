@@ -1,8 +1,4 @@
-"""A messy mem0 store, the command line as a process, and raw readers that use none of our code.
-
-mem0 embeds through its OpenAI-compatible client. The server behind it runs here, on the packaged
-encoder: the vectors are real, and no process has to load a model.
-"""
+"""A messy mem0 store on real vectors, our program as a process, and raw readers without our code."""
 
 from __future__ import annotations
 
@@ -267,7 +263,6 @@ VECTOR_STORES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, Any]], Raw]]
 
 @pytest.fixture(scope="session")
 def embeddings() -> Iterator[EmbeddingServer]:
-    """The embedding server of this session."""
     server = EmbeddingServer()
     yield server
     server.close()

@@ -1,8 +1,4 @@
-"""The program in processes that need not import everything anew: a server forks one for each call.
-
-The server is this file, started once in a session of tests. It imports what is slow, and each call then gets a
-child of its own, with its own environment, input and output, that ends as any interpreter ends.
-"""
+"""The program in processes that need not import everything anew: this server forks one for each."""
 
 from __future__ import annotations
 
@@ -94,7 +90,6 @@ def run_all(calls: Iterable[Call]) -> list[Answer]:
 
 
 def command_line(call: Call) -> None:
-    """Be `python -m mem0_dream`."""
     from mem0_dream.pipeline.cli.main import main
 
     main(list(call.arguments), prog_name="mem0-dream")
@@ -136,7 +131,6 @@ def _serve() -> None:
 
 
 def _become(call: Call, streams: Sequence[IO[bytes]]) -> None:
-    """Be the process of a call."""
     streams[0].write(call.answers.encode())
     streams[0].seek(0)
     for number, stream in enumerate(streams):

@@ -55,7 +55,6 @@ def session(
     repair_relations: bool = False,
     **limits: Any,
 ) -> Session:
-    """A session on a file with the keyword scorer."""
     store = GraphStore(FileMedium(path), state=state, core=core)
     kind = GraphKind(store, limits=GraphSettings(**limits), relate=relate, repair_relations=repair_relations)
     return Session(store, settings=Settings(scorer="keywords", max_delete=1.0), state_dir=state, kind=kind)
@@ -119,7 +118,6 @@ class Graph:
 
 
 def repair(opened: Session) -> RunResult | None:
-    """Move broken lines to the archive."""
     plan = kind_of(opened).repair(NOW)
     return opened.apply(plan, now=NOW) if plan is not None else None
 

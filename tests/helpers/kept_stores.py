@@ -1,8 +1,4 @@
-"""Small fixed stores of every kind, and what the command line prints about them.
-
-Whatever a machine, a clock or a folder puts into an output is named anew by `Place.plain`, so that two runs
-of one version are equal to the byte.
-"""
+"""Small fixed stores of every kind, and what is printed about them, equal to the byte wherever it runs."""
 
 from __future__ import annotations
 
@@ -46,8 +42,6 @@ _MEMORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
 
 @dataclass(frozen=True)
 class Place:
-    """One store in a folder of its own."""
-
     kind: str  # what `--store` takes
     folder: Path  # everything of it lies here, our own state too
     words: tuple[str, ...]  # options that name the place on the command line

@@ -1,9 +1,4 @@
-"""The kinds of stores as data: one small messy world of each, behind one face.
-
-Every world holds two statements of one fact, two that contradict each other, something that may be
-forgotten, something pinned, and bystanders. Whatever is shown, applied, undone and remembered must be
-so for each of them.
-"""
+"""The kinds of stores as data: one small messy world of each, behind one face."""
 
 from __future__ import annotations
 
@@ -71,7 +66,6 @@ class World:
         return Session(self.open(), settings=Settings(**SETTINGS), state_dir=state)
 
     def call(self, *words: str, answers: str = "", code: int = 0) -> Result:
-        """The command line on all of it."""
         own = self.kind in OWN_KINDS
         given = [*words, *self.words, *(("--config", str(written_settings(self.folder))) if own else ())]
         return run(given, scope=() if own else ("--all",), answers=answers, code=code)
@@ -157,8 +151,6 @@ def remembered(memory: Any, rows: list[tuple[str, int]]) -> list[str]:
 
 
 class _FakeEmbedder:
-    """What mem0 is handed for an embedder."""
-
     config = None
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
@@ -200,7 +192,6 @@ def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A file of a memory server."""
     from mem0_dream.pipeline.stores.graph.media import FileMedium
     from mem0_dream.pipeline.stores.graph.store import GraphStore
 
@@ -285,7 +276,6 @@ def promised(memories: Iterable[Memory]) -> Counter[tuple[str, str]]:
 
 
 def jsonl_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """An export, and what is written beside it."""
     from mem0_dream.pipeline.stores.jsonl import JsonlStore
 
     file, config = folder / "export.jsonl", folder / "export.json"

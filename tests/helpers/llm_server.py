@@ -30,7 +30,6 @@ class Reply:
 
 
 def says(label: str) -> Reply:
-    """A well-formed verdict."""
     return Reply(json.dumps({"label": label}))
 
 
@@ -52,12 +51,10 @@ class LanguageModel(loopback.LoopbackServer):  # type: ignore[misc]
 
     @property
     def keys(self) -> list[str | None]:
-        """The keys it was asked with."""
         return [request.headers.get("authorization") for request in self.requests]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The texts it was asked about."""
         return [(each["a"]["text"], each["b"]["text"]) for each in self.asked]
 
     def _reply(self, request: loopback.Request) -> loopback.Reply:

@@ -23,8 +23,6 @@ T = TypeVar("T")
 
 @dataclass
 class Answered:
-    """What a call gave back."""
-
     data: dict[str, Any]
     error: str = ""
     progress: list[tuple[float, float | None, str]] = field(default_factory=list)
@@ -92,7 +90,6 @@ def inside(config: Path, *, allow_write: bool = True, retire: bool | None = None
 
 
 def over_stdio(*arguments: str, environment: dict[str, str]) -> Agent:
-    """An agent whose server is a process of its own."""
     parameters = StdioServerParameters(
         command=sys.executable, args=["-m", "mem0_dream", "mcp", *arguments], env=os.environ | environment
     )

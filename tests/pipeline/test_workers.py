@@ -46,8 +46,6 @@ def _small_shares(monkeypatch):
 
 
 class Spoilt(workers.Share):
-    """A share that no worker can plan."""
-
     def __reduce__(self):
         return workers.Share, (None, self.capabilities, self.settings, self.circumstances)
 

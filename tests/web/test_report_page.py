@@ -39,7 +39,6 @@ WHERE: dict[str, Any] = {"scope": Scope(()), "category": None}
 
 
 def written(folder: Path, material: Material) -> str:
-    """The address of a page of this material."""
     file = folder / "page.html"
     file.write_text(render(page_data(material), lines=material.lines), encoding="utf-8")
     return file.as_uri()

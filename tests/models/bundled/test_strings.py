@@ -1,8 +1,4 @@
-"""The bundled scorer on strings that hypothesis makes: no error, finite, symmetric, equal in every load.
-
-A few hundred strings as a rule, because the network reads some tens of pairs per second; `make strings`
-draws 5,000 (the number is read from the environment).
-"""
+"""The bundled scorer on a few hundred strings that hypothesis makes; `make strings` draws 5,000."""
 
 from __future__ import annotations
 

@@ -53,8 +53,6 @@ def test_a_doubtful_order_is_merged_only_if_each_text_entails_the_other(entailme
 
 
 class OneWay(FakeScorer):
-    """Entailment in one direction alone."""
-
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         found = super().score(pairs)
         return PairScores(found.probabilities, found.entailment * np.array([1.0, 0.5], dtype=np.float32))

@@ -42,7 +42,6 @@ class PlacedScorer(FakeScorer):
 
 
 def encoder() -> FakeEncoder:
-    """Texts on a circle."""
     turned = {text: np.radians(angle) for text, angle in ANGLES.items()}
     return FakeEncoder({text: (float(np.cos(at)), float(np.sin(at))) for text, at in turned.items()})
 

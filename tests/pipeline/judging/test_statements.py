@@ -16,7 +16,6 @@ SCOPE = Scope.of(directory="memory")
 def _found(
     *texts: str, verdict: tuple[float, float, float] = SAME, subjects: Sequence[str] = (), block: str = ""
 ) -> list[Finding]:
-    """The findings of a scorer that gives one verdict about whatever it is asked."""
     scorer = FakeScorer(default=lambda _a, _b: verdict)
     said = [
         Statement(Memory(f"{n}.md", text, SCOPE), text, text, subject, block=block)

@@ -92,7 +92,6 @@ FACTS = [
 
 
 def classes_of(*texts: str) -> list[str | None]:
-    """The class of each text, each in a store of its own."""
     found = []
     for text in texts:
         hits = find_junk([memory("a", text)], HYGIENE)
@@ -199,7 +198,6 @@ _WHOLE_TEXT = (Junk.GREETING, Junk.HEARTBEAT)
 
 
 def junk_plan(store: InMemoryStore, *classes: str, **more: object) -> Plan:
-    """A plan that looks for classes of junk, every pair distinct."""
     return plan_of(store, FakeScorer(), hygiene=frozenset(classes), **more)
 
 

@@ -48,7 +48,6 @@ PLAIN = """
 
 
 def old(memory_id: str, text: str, **more: Any) -> Memory:
-    """A memory of 400 days."""
     return memory(memory_id, text, days=400, **more)
 
 

@@ -30,7 +30,6 @@ DUP, CON, DIS, UNSURE = range(4)
 
 
 def decisions(rows: list[tuple[int, int, bool]], *, weight=None, group=None) -> Decisions:
-    """Decisions from (gold, decided, auto)."""
     gold, decided, auto = (np.array(column) for column in zip(*rows, strict=True))
     probabilities = np.eye(3)[np.minimum(decided, DIS)]
     weight = np.ones(len(rows)) if weight is None else np.array(weight, dtype=float)

@@ -80,7 +80,6 @@ def test_what_is_evidence_of_a_relation(graph, lines, edges, expected):
 
 
 def always(duplicate, contradiction, *, context=False):
-    """A scorer that thinks the same of every pair."""
     scorer = FakeScorer(default=lambda _a, _b: (duplicate, contradiction, 1.0 - duplicate - contradiction))
     scorer.reads_context = context
     return scorer

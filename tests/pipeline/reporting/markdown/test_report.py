@@ -30,7 +30,6 @@ def _reported(project: Project, **settings: Any) -> Any:
 
 
 def _applied(project: Project) -> list[str]:
-    """What is told of a run."""
     with project.open() as session:
         report, plan = _report(session)
         return report.done(session.apply(plan, now=NOW), auto=False, took=timedelta())

@@ -27,7 +27,6 @@ def _drift(root: Path, text: str, **more):
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A small code base with a past."""
     with_past(tmp_path, "src/gone.py", "gone_module.py", moved={"old/place.py": "lib/new/place.py"})
     files: dict[str, str | bytes] = {
         "src/auth/login.py": "def login(user):\n    return SessionStore(user)\n",

@@ -47,7 +47,6 @@ def in_the_moment(monkeypatch, *, before=lambda: None, after=lambda: None):
 
 
 def refused(path, match=None):
-    """Replacing the old file is refused."""
     with pytest.raises(RefusedChangeError, match=match):
         replace_file(path, b"ours", before=b"old")
 

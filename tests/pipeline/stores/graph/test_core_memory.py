@@ -31,8 +31,6 @@ UNUSED = ("Grunt builds", "Applied in shop", f"Discovered: {day(400)}")
 
 @pytest.fixture
 def core(tmp_path):
-    """Gives a core memory with this text, or data."""
-
     def written(data):
         path = tmp_path / "core.json"
         path.write_text(data if isinstance(data, str) else json.dumps(data, indent=4))

@@ -42,7 +42,6 @@ def entity_rows(store: Mem0Store) -> dict[str, list[str]]:
 
 
 def through_json(snapshot: Snapshot) -> Snapshot:
-    """The snapshot as a journal gives it back."""
     read = json.loads(json.dumps([snapshot.id, snapshot.payload, snapshot.vector, snapshot.links]))
     return Snapshot(read[0], read[1], tuple(read[2]), tuple(read[3]))
 

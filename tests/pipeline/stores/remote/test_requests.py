@@ -1,7 +1,4 @@
-"""The platform is asked as the installed mem0 client asks it, to the letter; another version fails here.
-
-The doubles answer what is documented. And how patiently a service is asked.
-"""
+"""The platform is asked as the installed mem0 client asks it, to the letter; another version fails here."""
 
 from __future__ import annotations
 
@@ -27,7 +24,6 @@ OPTIONS: dict[str, Any] = {"metadata": {"k": 1}, "expiration_date": "2027-01-01"
 
 @pytest.fixture
 def known():
-    """mem0's own client, connected to the double."""
     import httpx
     from mem0 import MemoryClient
 
