@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from killing import Killed, dying, raise_killed
+from killing import dies
 from kinds import KINDS, NOW, SETTINGS, World, milvus_world
 from mem0_dream.errors import UsageError
 from mem0_dream.models.same_statement import statement_key
@@ -270,10 +270,7 @@ class TestLibrary:
         state.mkdir(exist_ok=True)
         with world.session(state) as session:
             plan = session.propose(EVERYTHING, now=NOW)
-            write = dying(session.store.write, 2, after=after, death=raise_killed)
-            session.store.write = write  # type: ignore[method-assign]
-            with pytest.raises(Killed):
-                session.apply(plan, now=NOW)
+            assert dies(session.store, 2, lambda: session.apply(plan, now=NOW), after=after)
         with world.session(state) as session:
             session.resume(now=NOW)
             assert session.journal.interrupted(session.store.fingerprint) is None

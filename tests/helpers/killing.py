@@ -28,8 +28,20 @@ class Killed(BaseException):
     """Stands for the death of a process in tests that go on in it."""
 
 
-def raise_killed() -> None:
+def _raise_killed() -> None:
     raise Killed
+
+
+def dies(store: Any, step: int, act: Callable[[], object], *, after: bool = False) -> bool:
+    """Act until the process dies at the n-th write of the store; says whether it did."""
+    store.write = dying(store.write, step, after=after, death=_raise_killed)
+    try:
+        act()
+    except Killed:
+        return True
+    finally:
+        del store.write
+    return False
 
 
 def dying(

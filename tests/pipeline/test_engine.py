@@ -16,7 +16,6 @@ from mem0_dream.errors import (
     ConfigError,
     IncompleteListingError,
     JournalError,
-    StoreError,
     StoreLockedError,
     UsageError,
 )
@@ -189,23 +188,6 @@ def test_a_state_directory_that_cannot_be_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError):
         Session(InMemoryStore(), state_dir=tmp_path / "file")
-
-
-def test_an_outage_half_way_names_the_run_to_resume(own_state):
-    store = nine_memories()
-
-    def fail(_change):
-        raise StoreError("The store does not answer.")
-
-    with session_on(store, messy_scorer(), own_state, max_delete=1.0) as session:
-        plan = session.propose(ScopeFilter(), now=NOW)
-        store.before_write = fail
-        with pytest.raises(StoreError, match=r"does not answer\. Run \S+ stopped half-way: .*resume"):
-            session.apply(plan, now=NOW)
-        store.before_write = lambda _: None
-        session.resume(now=NOW)
-        assert session.journal.interrupted(store.fingerprint) is None
-        assert "d1" not in store.rows
 
 
 def test_a_store_of_files_is_copied_before_each_run(own_state):

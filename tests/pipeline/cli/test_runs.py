@@ -60,6 +60,7 @@ class TestCommands:
         assert dream("undo").stdout.splitlines()[1] == (
             "Left alone: memory bug: it was written anew since the run"
         )
+        assert store.rows["bug"]["text"] == "Fixed the login bug of June."
 
     def test_a_plan_on_the_output_can_be_applied_from_the_input(self, store, dream):
         """`plan | apply -` works, but only with --yes, since the input is taken."""

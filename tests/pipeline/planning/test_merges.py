@@ -13,14 +13,7 @@ from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.planning.merges import Consolidated, draft_merges, fused, last_stated
 from mem0_dream.records import Candidate, Label, Memory, Verdict
 from mem0_dream.testing import FakeScorer
-from messy import moody_scorer
-
-DOG, DOG_NAME, DOG_LONG = "Has a dog.", "Has a dog named Rex.", "Has a brown dog named Rex from Leeds."
-SAILOR_A, SAILOR_B = "Dad was a sailor. Dad came from Gdansk.", "Dad was a sailor. Sailed for 30 years."
-BOTH = {
-    "Dad was a sailor. Sailed for 30 years. Dad came from Gdansk.",
-    "Dad was a sailor. Dad came from Gdansk. Sailed for 30 years.",
-}
+from messy import BOTH, DOG, DOG_LONG, DOG_NAME, SAILOR_A, SAILOR_B, moody_scorer
 
 
 def judged(new: Sequence[Memory], others: Sequence[Memory], scorer: FakeScorer) -> tuple[Verdict, ...]:

@@ -16,13 +16,9 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Evidence, Scope
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
+from messy import BOTH, SAILOR_A, SAILOR_B
 
 DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
-SAILOR_A, SAILOR_B = "Dad was a sailor. Dad came from Gdansk.", "Dad was a sailor. Sailed for 30 years."
-BOTH = {
-    "Dad was a sailor. Sailed for 30 years. Dad came from Gdansk.",
-    "Dad was a sailor. Dad came from Gdansk. Sailed for 30 years.",
-}
 TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
 OLD = "Is looking for a plumber in Leeds for the tap."
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from graph_world import NOW, STRICT, Graph, apply, entity, propose, relation, repair, twins
 from hypothesis import HealthCheck, given, settings, strategies as st
-from killing import Killed, dying, raise_killed
+from killing import dies
 from mem0_dream import errors
 from mem0_dream.errors import RefusedChangeError, StoreError
 from mem0_dream.models.text.words import exact_key
@@ -295,10 +295,7 @@ def test_a_killed_run_is_finished_with_the_same_end(graph, own_state, step, afte
     whole = Graph(graph.folder / "whole", own_state)
     apply(whole.open(*lines))
     opened = graph.open(*lines)
-    opened.store.write = dying(opened.store.write, step, after=after, death=raise_killed)
-    try:
-        apply(opened)
-    except Killed:
+    if dies(opened.store, step, lambda: apply(opened), after=after):
         graph.open().resume(now=NOW)
     assert graph.path.read_bytes() == whole.path.read_bytes()
 
@@ -306,9 +303,7 @@ def test_a_killed_run_is_finished_with_the_same_end(graph, own_state, step, afte
 def test_an_undo_that_was_killed_is_finished(graph):
     opened = graph.open(*twins(), relation("blog", "gone"))
     run = apply(opened).run
-    opened.store.write = dying(opened.store.write, 2, death=raise_killed)
-    with pytest.raises(Killed):
-        opened.undo(run, now=NOW)
+    assert dies(opened.store, 2, lambda: opened.undo(run, now=NOW))
     again = graph.open()
     again.resume(run, now=NOW)
     assert again.journal.run(run).state is RunState.UNDONE

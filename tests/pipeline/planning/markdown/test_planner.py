@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from builders import skipped
 from hypothesis import HealthCheck, example, given, settings, strategies as st
+from killing import dies
 from markdown_trees import MEMORY, NOW, Project, fingerprint, git, look, memory_file, open_store
 from mem0_dream.errors import BudgetExceededError
 from mem0_dream.models.scorer import PairInput, PairScores, distinct
@@ -46,10 +47,6 @@ FILES = {
     ),
     f"{MEMORY}/logs/2026/11/2026-11-20.md": "# Day\n\n- 10:05 decided to always use `uv` for installs because pip was slow\n- lunch\n",
 }  # fmt: skip
-
-
-class _KilledError(BaseException):
-    """The process died here."""
 
 
 def tree_in(folder: Path) -> Project:
@@ -88,20 +85,7 @@ def _killed_after(project: Project, steps: int) -> bool:
     """Apply until the process dies after so many changes; say whether it died."""
     with project.open(supersede=True) as session:
         plan = look(session).plan
-        write, left = session.store.write, [steps]
-
-        def dying(change):
-            if left[0] == 0:
-                raise _KilledError
-            left[0] -= 1
-            return write(change)
-
-        session.store.write = dying  # type: ignore[method-assign]
-        try:
-            session.apply(plan, now=NOW)
-        except _KilledError:
-            return True
-    return False
+        return dies(session.store, steps + 1, lambda: session.apply(plan, now=NOW))
 
 
 def test_killed_anywhere_resume_ends_where_an_unkilled_run_does(tmp_path):
