@@ -225,12 +225,9 @@ def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
         (["--auto", "--memory-dir", "nowhere"], "does not exist"),
         (["--auto", "--memory-dir", "a/../b"], "without '..'"),
         (["--dry-run", "--transcripts", "nowhere"], "no directory"),
-        (["--auto", "--retire"], "--retire"),
         (["--auto", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
-        (["--dry-run", "--user-id", "ines"], "--user-id"),
         (["--dry-run", "--all"], "--all"),
         (["undo", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
-        (["status", "--mcp", "x"], "--mcp"),
         (["--across", "--auto"], "--across only reports; leave --auto out."),
     ],
 )
@@ -245,13 +242,6 @@ def test_the_prompt_names_its_places(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     for part in ("## Phase 1", "## Phase 4", "`/m/emory`", "/t/scripts", "Mind the gap."):
         assert part in ran.out
-
-
-@pytest.mark.parametrize("words", [["--supersede"], ["--dates"], ["--root", "."], ["--memory-dir", "."]])
-def test_options_for_files_are_refused_for_another_store(tmp_path: Path, words: list[str]) -> None:
-    call = Call(("--config", "c.yaml", "--all", "--auto", *words), os.environ, folder=str(tmp_path))
-    ran = forks.run(call)
-    assert (ran.code, words[0] in ran.err) == (2, True), ran.err
 
 
 def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:

@@ -253,31 +253,3 @@ def check_what_lost(world: World) -> None:
         f"    since {began}"
         == then[then.index(next(x for x in then if x.startswith(world.label("tabs")))) + 1]
     )
-
-
-def test_forget_reject_and_status(messy_qdrant: World) -> None:
-    world = messy_qdrant
-    before = world.raw()
-    status = world.pass_over("status", *ALICE)
-    assert status.lines[:5] == [
-        "Memories: 25 living, 2 retired, 2 pinned",
-        "Scopes: 2",
-        "Exact duplicates: 2",
-        "Stale: 2",
-        "Listing: complete",
-    ]
-    assert "Last run: never" in status.lines
-
-    ids = [world.ids["tabs"], world.label("no_tabs")[1:-1]]
-    assert world.dream("reject", *ids).out == "Noted: this pair will not be proposed again.\n"
-    assert "Conflicts" not in world.pass_over(*ALICE, "--dry-run").out
-
-    found = world.pass_over("forget", "standing desk", *ALICE, answers="1\ny\n")
-    assert (
-        found.lines[0] == f"  1. {world.label('desk')} Bought a standing desk made of ash wood for the study."
-    )
-    assert "Forgotten: 1. Undo with: mem0-dream undo " in found.out
-    assert world.raw().keys() == before.keys() - {world.ids["desk"]}
-
-    world.dream("undo", found.out.partition("mem0-dream undo ")[2].split()[0])
-    assert world.raw() == before

@@ -9,20 +9,9 @@ from mem0_dream.models.keywords import CosineScorer, KeywordScorer, coverage, ra
 from mem0_dream.models.scorer import PairInput, PairScorer
 
 WORDS = [
-    "use",
-    "tabs",
-    "never",
-    "do not",
-    "prefers",
-    "tea",
-    "coffee",
-    "in Go",
-    "avoid",
-    "stop using",
-    "always",
-    "no",
-    "北京",
-]
+    "use", "tabs", "never", "do not", "prefers", "tea", "coffee", "in Go", "avoid", "stop using", "always",
+    "no", "北京",
+]  # fmt: skip
 MEMORIES = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join) | st.text(max_size=40)
 
 

@@ -15,23 +15,9 @@ from mem0_dream.models.scorer import PairInput
 
 LABELS = ("entailment", "neutral", "contradiction")
 WORDS = [
-    "user",
-    "likes",
-    "hates",
-    "green",
-    "black",
-    "tea",
-    "coffee",
-    "lives",
-    "in",
-    "rome",
-    "oslo",
-    "not",
-    "never",
-    "a",
-    "dog",
-    "cat",
-]
+    "user", "likes", "hates", "green", "black", "tea", "coffee", "lives", "in", "rome", "oslo", "not",
+    "never", "a", "dog", "cat",
+]  # fmt: skip
 
 
 def tiny_model(folder: Path, labels: tuple[str, ...] | None, *, order: tuple[int, ...] = (0, 1, 2)) -> str:

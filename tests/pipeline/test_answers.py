@@ -88,7 +88,7 @@ class TestJournal:
         assert (found.say, found.what, found.keys, found.about, found.run) == (
             answer.say, "merge", answer.keys, answer.about, "r1",
         )  # fmt: skip
-        assert journal.rejected("s") == answer.keys
+        assert (journal.rejected("s"), journal.rejected("nowhere")) == (answer.keys, frozenset())
         journal.withdraw("s", [found])
         assert journal.answers("s") == ()
         assert len(journal.answers("other")) == 1

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.errors import ModelError
 from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
 from mem0_dream.models.bundled.weights import write_sums
@@ -32,14 +31,6 @@ PAIRS = (
 @pytest.fixture(scope="module")
 def scorer() -> BundledScorer:
     return BundledScorer()
-
-
-@pytest.mark.model
-def test_swapping_a_pair_swaps_only_the_entailment_columns(scorer: BundledScorer) -> None:
-    forward = scorer.score(PAIRS)
-    backward = scorer.score([pair.swapped() for pair in PAIRS])
-    assert np.array_equal(forward.probabilities, backward.probabilities)
-    assert np.array_equal(forward.entailment, backward.entailment[:, ::-1])
 
 
 @pytest.mark.model
@@ -70,21 +61,6 @@ def test_rows_are_probabilities_and_the_fuller_memory_entails_the_shorter_one(sc
     assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(len(PAIRS)), abs=1e-5)
     assert ((found.entailment >= 0) & (found.entailment <= 1)).all()
     assert found.entailment[1, 0] > found.entailment[1, 1]
-
-
-@pytest.mark.model
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(st.text(max_size=80), st.text(max_size=80)), min_size=1, max_size=4))
-def test_any_strings_can_be_scored(scorer: BundledScorer, texts: list[tuple[str, str]]) -> None:
-    found = scorer.score([PairInput(a, b, 0.5) for a, b in texts])
-    assert np.isfinite(found.probabilities).all()
-
-
-@pytest.mark.model
-def test_extreme_strings_can_be_scored(scorer: BundledScorer) -> None:
-    texts = ["", "x" * 10_000, "word " * 2_000, "🙂" * 500, "\ud800", "日本語のメモ", "مرحبا", "\x00"]
-    found = scorer.score([PairInput(a, b, float("nan")) for a in texts for b in texts])
-    assert np.isfinite(found.probabilities).all()
 
 
 def test_no_pairs_need_no_model_and_thresholds_are_ordered() -> None:

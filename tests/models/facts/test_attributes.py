@@ -102,21 +102,8 @@ def test_a_count_a_day_may_be_a_frequency() -> None:
 
 
 PIECES = [
-    "Lives",
-    "in",
-    "Oslo",
-    "Bergen",
-    "CI",
-    "runs",
-    "on",
-    "Jenkins",
-    "3",
-    "5",
-    "hours",
-    "married",
-    ".",
-    "tabs",
-]
+    "Lives", "in", "Oslo", "Bergen", "CI", "runs", "on", "Jenkins", "3", "5", "hours", "married", ".", "tabs",
+]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=7).map(" ".join)
 
 

@@ -168,20 +168,10 @@ def test_examples_in_docstrings_hold(module):
 
 _ROOTS = st.sampled_from(
     [
-        "postgres",
-        "rust",
-        "api",
-        "elizabeth",
-        "liz",
-        "kubernetes",
-        "k8s",
-        "listen",
-        "article",
-        "recital",
-        "ca",
-        "mongo",
+        "postgres", "rust", "api", "elizabeth", "liz", "kubernetes", "k8s", "listen", "article", "recital",
+        "ca", "mongo",
     ]
-)
+)  # fmt: skip
 _FOLDED = st.builds(
     lambda root, ending: root + ending, _ROOTS, st.sampled_from(["", "s", "sql", "db", "er", "ers", "ic"])
 )

@@ -14,21 +14,8 @@ from mem0_dream.models.text.words import (
 
 TEXTS = st.text(max_size=60)
 PIECES = [
-    "Likes",
-    "tea",
-    "tea.",
-    "`a  B`",
-    "src/Foo",
-    "-V",
-    "PATH",
-    "don’t",
-    "–",
-    "北京市",
-    "İx",
-    "ﬁn",
-    "  ",
-    "\n",
-]
+    "Likes", "tea", "tea.", "`a  B`", "src/Foo", "-V", "PATH", "don’t", "–", "北京市", "İx", "ﬁn", "  ", "\n",
+]  # fmt: skip
 PROSE = st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join)
 
 

@@ -19,8 +19,7 @@ from e2e_cli import (
     went_away,
     whole,
 )
-from mem0_dream.errors import IncompleteListingError, RefusedChangeError
-from mem0_dream.pipeline.stores.base import Add
+from mem0_dream.errors import IncompleteListingError
 from mem0_dream.testing import InMemoryStore
 
 
@@ -152,24 +151,6 @@ class TestAuto:
         dream(*ALICE, "--auto", settings="{max_delete: 0.2}", code=3)
         dream(*ALICE, "--auto", "--max-delete", "0.9", settings="{max_delete: 0.2}")
 
-    def test_a_text_that_cannot_be_embedded_is_skipped(self, store: InMemoryStore, dream: Invoke) -> None:
-        write, before = store.write, whole(store)
-
-        def refuse(change: Any) -> str:
-            if isinstance(change, Add):
-                raise RefusedChangeError("the openai embedder of mem0's configuration failed (ConnectError)")
-            return write(change)
-
-        store.write = refuse  # type: ignore[method-assign]
-        done = dream(*ALICE, "--auto")
-        assert done.stdout == "[mem0-dream --auto] merged=1 pruned=2 conflicts_skipped=1\n"
-        assert done.stderr == (
-            "mem0-dream: skipped m2: the openai embedder of mem0's configuration failed (ConnectError)\n"
-        )
-        assert {"run1", "run2"} < store.rows.keys()
-        dream("undo")
-        assert whole(store) == before
-
 
 class TestIncompleteListing:
     @pytest.fixture(autouse=True)
@@ -225,13 +206,6 @@ def test_a_dry_run_names_a_run_that_was_interrupted(store: InMemoryStore, dream:
     store.before_write = went_away
     dream(*ALICE, "--auto", code=4)
     assert " was interrupted: mem0-dream resume " in dream(*ALICE, "--dry-run").stderr
-
-
-def test_a_saved_plan_shows_the_texts_that_go_before_it_is_applied(dream: Invoke, tmp_path: Path) -> None:
-    dream("plan", *ALICE, "-o", str(tmp_path / "plan.jsonl"))
-    shown = dream("apply", str(tmp_path / "plan.jsonl"), answers="n\n").stdout
-    assert "goes: [memory:dog1] 2026-10-22  Has a whippet named Pickle." in shown
-    assert "    Is looking for a plumber in Leeds for the kitchen tap." in shown
 
 
 def test_a_page_is_written_over_a_page_alone(dream: Invoke, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def two_dogs() -> InMemoryStore:
     return InMemoryStore(
         [
             memory("d1", DOG, days=90, metadata={"source": "chat", "tags": ["pet"], "vet": "Dr Ode"}),
-            memory("d2", DOG_NAME, days=20, metadata={"source": "form", "tags": ["dog"]}),
+            memory("d2", DOG_NAME, days=20, metadata={"source": "form", "tags": ["dog", "pet"]}),
             memory("x", "Shoe size 39"),
         ]
     )

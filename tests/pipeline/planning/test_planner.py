@@ -6,7 +6,7 @@ import pytest
 from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory, plan_of
 from hypothesis import given, settings, strategies as st
 from mem0_dream.pipeline.actions import net_removals
-from mem0_dream.pipeline.planning.drafts import opposing_statements, united_metadata
+from mem0_dream.pipeline.planning.drafts import opposing_statements
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.records import Label, rejection_key
 from mem0_dream.testing import FakeScorer, InMemoryStore
@@ -144,20 +144,6 @@ def test_a_rejected_pair_is_not_proposed_until_a_text_changes():
     assert planned(a, b, scorer=scorer, rejected=rejected).actions == ()
     plan = planned(replace(a, text="Likes black tea."), b, scorer=scorer, rejected=rejected)
     assert plan.unsure or plan.merges
-
-
-def test_united_metadata_keeps_every_key_and_both_lists():
-    united = united_metadata(
-        [
-            memory("a", TEA, days=9, metadata={"source": "chat", "tags": ["x"], "only": 1}),
-            memory("b", TEA, days=2, metadata={"source": "mail", "tags": ["x", "y"], "merged_from": ["z"]}),
-        ]
-    )
-    assert united["source"] == "mail"
-    assert united["tags"] == ["x", "y"]
-    assert united["only"] == 1
-    assert united["merged_from"] == ["a", "b", "z"]
-    assert united["last_stated_at"] == memory("b", TEA, days=2).created_at.isoformat()
 
 
 def test_totals_count_living_memories_per_scope():

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from builders import BOB, NOW, memory, plan_of, session_on
-from e2e_cli import OWN, Invoke
+from builders import BOB, NOW, memory, session_on
+from e2e_cli import OWN
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.rules.stale import is_protected, kept_although_old
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.pipeline.writing.access import AccessLog, track_access
 from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
-from mem0_dream.testing import FakeScorer, InMemoryStore
+from mem0_dream.testing import InMemoryStore
 
 PLUMBER = "Is looking for a plumber in Leeds for the kitchen tap."
 LAX = Settings(floor=-1.0, max_delete=1.0)
@@ -157,40 +155,12 @@ class TestPass:
             plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert (len(plan.merges), len(plan.prunes)) == (1, 0)
 
-    def test_vague_memories_go_as_before(self, tmp_path: Path) -> None:
-        store = InMemoryStore([old("a", "Fixed bug"), memory("b", "Likes tea")])
-        with session_on(store, folder=tmp_path, max_delete=1.0) as session:
-            (prune,) = session.propose(ScopeFilter(), now=NOW, unattended=True).prunes
-        assert (prune.members[0].id, prune.reason) == ("a", "vague")
-
     def test_the_library_applies_by_the_same_rule(self, tmp_path: Path) -> None:
         store = InMemoryStore([old("tap", PLUMBER)])
         settings = LAX.model_copy(update={"scorer": "keywords"})
         done = consolidate(store, user_id="alice", settings=settings, state_dir=tmp_path, now=NOW, apply=True)
         assert done.plan.prunes == ()
         assert "tap" in store.rows
-
-
-class TestTracking:
-    def test_a_tracked_client_leaves_a_record(self, tmp_path: Path) -> None:
-        class Client:
-            config = SimpleNamespace(
-                vector_store=SimpleNamespace(provider="qdrant", config=SimpleNamespace(path="/q"))
-            )
-
-            def get(self, memory_id: str) -> dict[str, str]:
-                return {"id": memory_id}
-
-        log = AccessLog(tmp_path)
-        log.record("elsewhere", ["a"], NOW)
-        client = track_access(Client(), state_dir=tmp_path, clock=lambda: NOW)
-        client.get("a")
-        from mem0_dream.pipeline.stores.mem0.backends import store_fingerprint
-
-        assert log.tracked(store_fingerprint(client)) == {"a"}
-        assert log.tracked("elsewhere") == frozenset()
-        assert log.last("elsewhere") == {"a": NOW}
-        log.close()
 
 
 class TestCommandLine:
@@ -203,10 +173,3 @@ class TestCommandLine:
         again = dream("--user-id", "alice", "--auto", "--assume-unread", settings=TRACKED_ONLY)
         assert again.stdout == "[mem0-dream --auto] merged=0 pruned=1 conflicts_skipped=1\n"
         assert "tap" not in store.rows
-
-    def test_a_person_sees_the_text_that_is_to_go(self, dream: Invoke) -> None:
-        assert PLUMBER in dream("--user-id", "alice", "--dry-run", "--explain").stdout
-        from mem0_dream.pipeline.reporting.report import Report
-
-        plan = plan_of(InMemoryStore([old("tap", PLUMBER)]), FakeScorer())
-        assert Report(plan).lines()[-1] == f"    {PLUMBER}"

@@ -10,7 +10,6 @@ import pytest
 from builders import NOW
 from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.errors import JournalError
-from mem0_dream.pipeline.answers import Answer, Say
 from mem0_dream.pipeline.stores.base import Snapshot
 from mem0_dream.pipeline.writing.journal import ChangeState, Journal, Operation, Outcome, RunState
 
@@ -133,16 +132,6 @@ def test_a_run_that_cannot_be_written_whole_is_not_written(journal):
         begin(journal, snapshots=[SNAPSHOT, SNAPSHOT])
     assert journal.runs() == ()
     begin(journal)
-
-
-def test_refusals_are_kept_per_store(journal):
-    first, second, third = (Answer(Say.NO, "", frozenset({name}), (), NOW) for name in ("p1", "p2", "p3"))
-    journal.answer("s", [first, second])
-    journal.answer("s", [first])
-    journal.answer("other", [third])
-    assert len(journal.answers("s")) == 2
-    assert journal.rejected("s") == {"p1", "p2"}
-    assert journal.rejected("nowhere") == frozenset()
 
 
 def test_what_is_not_there_is_an_error(journal):

@@ -154,13 +154,10 @@ def test_the_floor_changes_no_plan_of_a_big_graph(graph):
         (("Docker image of the server 計画", "Docker image of the server 完了"), (1.0, 0.0), []),
     ],
     ids=[
-        "likely the same",
-        "judged distinct",
-        "as likely wrong",
-        "half of the words",
+        "likely the same", "judged distinct", "as likely wrong", "half of the words",
         "letters no model reads",
     ],
-)
+)  # fmt: skip
 def test_observations_that_may_say_the_same_are_a_question(graph, observations, probabilities, asked):
     scorer = always(*probabilities, context=True)
     with graph.judged(scorer, entity("api", *observations, kind="service")) as opened:

@@ -6,7 +6,6 @@ import itertools
 import json
 import tarfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from builders import skipped
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 from killing import dies
 from markdown_trees import MEMORY, NOW, Project, fingerprint, git, look, memory_file, open_store
-from mem0_dream.errors import BudgetExceededError
 from mem0_dream.models.scorer import PairInput, PairScores, distinct
 from mem0_dream.pipeline.actions import Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
 from mem0_dream.pipeline.consolidation import consolidate
@@ -122,12 +120,6 @@ def test_a_file_that_moved_is_skipped_and_all_were_copied_before(tree):
         assert f"{MEMORY}/tabs.md" in archive.getnames()
 
 
-def test_conflicts_stay_open_without_an_answer(tree):
-    assert [(c.a, c.b, c.newer, c.choice) for c in tree.plan().conflicts] == [
-        ((f"{MEMORY}/deploy_old.md",), (f"{MEMORY}/deploy_new.md",), "b", None)
-    ]
-
-
 def test_a_whole_file_that_lost_goes(project):
     project.write(a=memory_file(ALWAYS, date="2026-01-01"), b=memory_file(NEVER, date="2026-05-01"))
     project.apply(supersede=True)
@@ -179,12 +171,6 @@ def test_what_supersedes_nothing(project, a, b, dates, choices):
     assert [conflict.choice for conflict in project.plan(supersede=True).conflicts] == choices
 
 
-def test_a_skip_is_remembered(tree):
-    with tree.open() as session:
-        skipped(session, look(session).plan.conflicts)
-        assert look(session).asked.conflicts == ()
-
-
 def test_types_and_directories_are_never_crossed(project):
     agent = {".claude/agent-memory/x/c.md": memory_file(TABS, name="c", kind="user")}
     listed = "# L\n\n## Staging\n- runs on port 5432 here\n\n## Production\n- runs on port 5432 here\n"
@@ -232,15 +218,6 @@ def test_what_only_the_older_file_says_is_kept(project):
     ).apply()
     assert "a" not in project.names()
     assert project.text("b").endswith(f"{said}\n- Runbook: `docs/pay.md`\n")
-
-
-def test_too_many_removals_are_refused(project):
-    project.write(
-        **{f"f{n}": memory_file(f"`src/gone{n}.py` holds the {n}th part.", name=f"f{n}") for n in range(8)}
-    )
-    project.past(*(f"src/gone{n}.py" for n in range(8)))
-    with pytest.raises(BudgetExceededError):
-        project.apply(max_delete=0.3)
 
 
 @pytest.mark.parametrize("kinds", [{ActionKind.MERGE}, {ActionKind.PRUNE}, set()])
@@ -315,14 +292,6 @@ def test_a_day_is_reckoned_from_the_authors_commit(project):
     assert {name: edit.text for name, edit in edits.items()} == {
         f"{MEMORY}/a.md": said.replace("yesterday", "2026-03-09")
     }
-
-
-def test_an_answer_in_a_plan_file_cuts_the_sentence_and_not_the_file(tree):
-    with tree.open() as session:
-        plan = look(session).plan
-        chosen = tuple(a.choose("b") if isinstance(a, Resolve) else a for a in plan.actions)
-        session.apply(replace(plan, actions=chosen), now=NOW)
-    assert tree.text("deploy_old").endswith("---\n\nInes owns the runbook.\n")
 
 
 def test_the_library_prunes_no_file_by_its_age(project):

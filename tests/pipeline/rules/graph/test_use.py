@@ -50,12 +50,8 @@ def test_a_date_in_a_sentence_is_content():
 
 def test_critical_is_read_from_a_line_or_a_field():
     said = (
-        "critical: true",
-        "Critical: yes",
-        "[PINNED] keep",
-        "pinned: true",
-        "Never delete, critical: true",
-    )
+        "critical: true", "Critical: yes", "[PINNED] keep", "pinned: true", "Never delete, critical: true",
+    )  # fmt: skip
     assert all(usage([text]).critical for text in said)
     assert usage([], {"critical": True}).critical
 

@@ -31,15 +31,8 @@ def test_files_and_entries_become_memories(project):
 
 def test_index_logs_and_sessions_are_no_memories(project):
     names = [
-        "MEMORY",
-        "logs/2026/11/2026-11-20",
-        "sessions/x",
-        ".hidden",
-        "README",
-        "MEMORY_OLD",
-        "a",
-        "memory_1",
-    ]
+        "MEMORY", "logs/2026/11/2026-11-20", "sessions/x", ".hidden", "README", "MEMORY_OLD", "a", "memory_1",
+    ]  # fmt: skip
     project.write({f"{MEMORY}/note.txt": "Text of it."}, **dict.fromkeys(names, "Text of it."))
     assert [memory.id for memory in _read(project)] == [BODY, f"{MEMORY}/memory_1.md"]
 

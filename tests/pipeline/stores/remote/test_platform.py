@@ -465,12 +465,6 @@ class TestCommandLine:
         assert self.invoke(place, "undo", "--store", "platform", "--config", str(file)).exit_code == 0
         assert sorted(row["memory"] for row in place.double.rows.values()) == before
 
-    def test_a_night_on_the_platform_is_due_or_not(self, place, settings):
-        words = ("platform", "--all", "--config", str(settings), "--auto", "--if-due")
-        done = self.invoke(place, *words)
-        assert done.exit_code == 0, done.output
-        assert "due" in done.output
-
     def test_an_unknown_limit_is_named(self, place, tmp_path):
         file = tmp_path / "wrong.yaml"
         file.write_text("mem0_dream: {remote: {per_minut: 3}}\n")
