@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.pipeline.stores.markdown import project
 from mem0_dream.pipeline.stores.markdown.project import evidence, lines_backwards
 
