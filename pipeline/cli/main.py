@@ -15,7 +15,7 @@ import click
 
 from ...errors import DreamError
 from ..reporting.text import visible_lines
-from . import calibrate, doctor, graph, markdown, memories, night, pages, passes, runs
+from . import kinds, memories, night, pages, passes, runs, upkeep
 from .opening import full_commands
 from .options import (
     GROUPS,
@@ -156,8 +156,8 @@ def _pass_over(kind: str) -> click.Command:
     return GroupedCommand(kind, params=params, callback=run, help=text, context_settings=_WIDE)
 
 
-for _module in (passes, pages, memories, runs, night, calibrate, markdown, graph):
+for _module in (passes, pages, memories, runs, night, upkeep, kinds):
     for _command in _module.COMMANDS:
         main.add_command(_command)
-for _command in (*map(_pass_over, WORDS["passes"]), doctor.doctor):
+for _command in map(_pass_over, WORDS["passes"]):
     main.add_command(_command)

@@ -37,7 +37,7 @@ def status(options: Options, *, check: bool, repeated: bool) -> None:
       mem0-dream status --file memory.jsonl --core core-memory.json --check
     """
     from ..planning.engine import judged
-    from ..reporting.graph.health import health_lines
+    from ..reporting.health import health_lines
     from ..reporting.status import across_lines, in_one_scope, said_across, spoken_status
     from ..rules.hygiene import shown_text
 
@@ -172,7 +172,7 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
     options.scopes()  # whose memories are meant is asked before anything is read
     from ..judging.check import Finding
     from ..reporting.pair import check_json, check_lines
-    from ..rules.graph.relevance import NOTHING_NEW, load_learning
+    from ..rules.graph_relevance import NOTHING_NEW, load_learning
     from ..rules.hygiene import shown_text
 
     asked = load_learning(learning) if learning is not None else None

@@ -143,7 +143,7 @@ def require_place(options: Options) -> None:
 def _graph(options: Options) -> Opened:
     from ...settings import checked
     from ..kinds.graph import GraphKind
-    from ..rules.graph.use import GraphSettings
+    from ..rules.graph_use import GraphSettings
     from ..stores.graph.media import FileMedium, Medium, ServerMedium
     from ..stores.graph.store import GraphStore
 
@@ -214,11 +214,11 @@ def _remote(options: Options) -> Opened:
     for name, variable in _VARIABLES[options.kind].items():  # noted, so that a printed command gets there
         setattr(options, name, getattr(options, name) or os.environ.get(variable) or None)
     if options.kind == PLATFORM:
-        from ..stores.remote.platform import open_platform
+        from ..stores.remote.services import open_platform
 
         store = open_platform(host=options.host, org=options.org, project=options.project, patience=patience)
         return _of_records(store, options), section
-    from ..stores.remote.server import open_server
+    from ..stores.remote.services import open_server
 
     if not options.url:
         raise ConfigError("Name the server: mem0-dream server http://localhost:8888, or --url.")

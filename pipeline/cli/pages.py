@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -92,10 +93,14 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
     Example:
       mem0-dream review --config mem0.yaml --user-id alice
     """
+    missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(
+            f"A review in the browser needs {', '.join(missing)}; install with: pip install 'mem0-dream[web]'"
+        )
+    from ..web.app import serve
     from ..web.desk import ReviewObserver
-    from ..web.serve import require_web, serve
 
-    require_web()
     options.scopes()
 
     def opened(address: str, _end: Callable[[], None]) -> None:
@@ -151,7 +156,7 @@ def access_of(options: Options) -> StoreAccess:
             yield session
 
     def calibrated() -> str:
-        from .calibrate import PRECISION, answered_pairs, fitted
+        from .upkeep import PRECISION, answered_pairs, fitted
 
         pairs, used = answered_pairs(options.state), seen[0]
         return fitted(pairs, options.state, scorer=used.scorer, encoder=used.encoder, precision=PRECISION)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import BudgetExceededError, UsageError
-from . import graph
+from . import kinds
 from .asking import Questions, agreed, confirmed, looked, may_ask, told_added, warned
-from .markdown import announced
+from .kinds import announced
 from .night import due_reason, night, note_pass, tell_due, tell_night
 from .opening import (
     again,
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 Check = Callable[["Session", Options], bool]
 
-READY: Mapping[str, Check] = {MARKDOWN: announced, GRAPH: graph.ready}
+READY: Mapping[str, Check] = {MARKDOWN: announced, GRAPH: kinds.ready}
 """What is said before a pass over a kind of store; a no ends it."""
-DUE: Mapping[str, Callable[[Session, Options], tuple[bool, str]]] = {GRAPH: graph.due_reason}
+DUE: Mapping[str, Callable[[Session, Options], tuple[bool, str]]] = {GRAPH: kinds.due_reason}
 """Who decides whether a pass is due, for kinds with notes of their own."""
-LOCKED: Mapping[str, Check] = {GRAPH: graph.repaired}
+LOCKED: Mapping[str, Check] = {GRAPH: kinds.repaired}
 """What is done first, under the store's lock; a no ends the pass."""
 _BEGAN = datetime.now(UTC)
 

@@ -16,10 +16,10 @@ from ..planning.hooks import Hooks, Means, Proposal, View
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
     from ..judging.check import Known
-    from ..reporting.graph.health import Health
+    from ..reporting.health import Health
     from ..reporting.report import Report
-    from ..rules.graph.relevance import Learning, Relevance
-    from ..rules.graph.use import GraphSettings
+    from ..rules.graph_relevance import Learning, Relevance
+    from ..rules.graph_use import GraphSettings
     from ..writing.journal import Journal, Run
 
 
@@ -74,8 +74,8 @@ class Kind(Hooks, Protocol):
         core: Sequence[tuple[str, str]] = (),
     ) -> Relevance:
         """Whether something is worth remembering, held against these memories."""
-        from ..rules.graph.relevance import relevance
-        from ..rules.graph.use import GraphSettings
+        from ..rules.graph_relevance import relevance
+        from ..rules.graph_use import GraphSettings
         from ..stores.graph.entities import nodes_of
 
         settings = limits or GraphSettings()
@@ -91,7 +91,7 @@ class Kind(Hooks, Protocol):
 
     def health(self, inventory: Inventory, means: Means) -> Health:
         """How the memory is doing."""
-        from ..reporting.graph.health import health_of_store
+        from ..reporting.health import health_of_store
 
         return health_of_store(inventory, means, ages=self.condemned(inventory, means) is None)
 

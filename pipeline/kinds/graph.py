@@ -18,12 +18,12 @@ from ..answers import prune_key, rewritten
 from ..judging.cache import OnStage
 from ..judging.statements import Finding
 from ..plan import Plan
-from ..planning.graph import judging
-from ..planning.graph.judging import GraphJudge, GraphModels, GraphView, judged_text
-from ..planning.graph.relations import Related, followed
+from ..planning import graph_judging as judging
+from ..planning.graph_judging import GraphJudge, GraphModels, GraphView, judged_text
+from ..planning.graph_relations import Related, followed
 from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
-from ..rules.graph import use
-from ..rules.graph.use import GraphSettings
+from ..rules import graph_use
+from ..rules.graph_use import GraphSettings
 from ..stores.base import ScopeFilter
 from ..stores.graph import entities
 from ..stores.graph.entities import Node, Usage, entity_text, nodes_of, owner_of, statement
@@ -33,9 +33,9 @@ from .base import Kind
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
-    from ..reporting.graph.health import Health
+    from ..reporting.health import Health
     from ..reporting.report import Report
-    from ..rules.graph.relevance import Learning, Relevance
+    from ..rules.graph_relevance import Learning, Relevance
     from ..writing.journal import Journal, Run
 
 
@@ -139,12 +139,13 @@ class GraphKind(Kind):
         members = [nodes[unit.id] for unit in units]
         survivor, observations = judging.united(members, self._judge.models)
         used = entities.usage(observations)
-        if use.records_use(nodes.values()) and use.forget_reason(used, settings=self.graph, now=now):
+        recorded = graph_use.records_use(nodes.values())
+        if recorded and graph_use.forget_reason(used, settings=self.graph, now=now):
             raise MergeRefused("the united memory would be forgotten at once")
         text = statement(survivor.id, entities.content(observations))
         self._judge.sources[text] = frozenset(unit.id for unit in units)
         if self._promotion(used, survivor.type, now) is not None:
-            observations = (*observations, use.promotion_mark(now))
+            observations = (*observations, graph_use.promotion_mark(now))
         said = {*map(statement_key, survivor.content)}
         others = (node for node in members if node is not survivor)
         return United(
@@ -202,7 +203,7 @@ class GraphKind(Kind):
 
     def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:
         """What is forgotten is archived, so no texts are added."""
-        from ..reporting.graph.report import GraphReport
+        from ..reporting.graph import GraphReport
 
         limits, health = self.graph, self.health
         return GraphReport(self.store, journal, proposal, settings=limits, health=health, explain=explain)
@@ -211,7 +212,7 @@ class GraphKind(Kind):
         self, inventory: Inventory, means: Means, view: GraphView | None = None, *, duplicates: bool = True
     ) -> Health:
         """How the graph is doing as it stands, or stood; an encoder alone counts duplicates, if wanted."""
-        from ..reporting.graph.health import graph_state
+        from ..reporting.health import graph_state
 
         nodes, limits, now, alike = nodes_of(inventory.memories), self.graph, means.now, 0
         stood = (view.document, view.last) if view else (self.store.document(), self.store.notes.last)
@@ -222,14 +223,14 @@ class GraphKind(Kind):
 
     def remark(self, journal: Journal, run: Run) -> str:
         """What the run did to relations."""
-        from ..reporting.graph.report import changes_of_run
+        from ..reporting.graph import changes_of_run
 
         changes = changes_of_run(run.id, journal, self.store)
         return f", {changes.counts}" if changes else ""
 
     def besides(self, journal: Journal, run: str) -> list[str]:
         """The relations that a run changed."""
-        from ..reporting.graph.report import changes_of_run
+        from ..reporting.graph import changes_of_run
 
         changes = changes_of_run(run, journal, self.store)
         return [f"Relations ({changes.counts}):", *changes.lines] if changes else []
@@ -277,9 +278,9 @@ class GraphKind(Kind):
         """What may go, and why; nothing that a person brought back."""
         notes, now = self.store.notes, means.now
         nodes, focus = list(view.nodes.values()), notes.noted(FOCUS)
-        weights = use.weights_of(nodes, now=now, settings=self.graph, focus=focus)
+        weights = graph_use.weights_of(nodes, now=now, settings=self.graph, focus=focus)
         weights |= dict.fromkeys(notes.brought_back(now, within=self.graph.forget_unused), 1.0)
-        reasons = use.forgettable(view.nodes, settings=self.graph, now=now, weights=weights)
+        reasons = graph_use.forgettable(view.nodes, settings=self.graph, now=now, weights=weights)
         return [
             Prune.of(node.memory, reason="stale", age_days=node.usage.age_days(now), detail=why)
             for node, why in ((view.nodes[name], why) for name, why in reasons.items())
@@ -299,7 +300,7 @@ class GraphKind(Kind):
             reasons = [f"{double} observations stand twice"] if double else []
             why = self._promotion(entities.usage(texts), node.type, means.now)
             if why is not None:
-                texts, reasons = [*texts, use.promotion_mark(means.now)], [*reasons, why]
+                texts, reasons = [*texts, graph_use.promotion_mark(means.now)], [*reasons, why]
             if reasons:
                 change = Rewrite if why is None else Promote
                 told: dict[str, Any] = {"text": entity_text(node.id, texts), "observations": tuple(texts)}
@@ -309,7 +310,7 @@ class GraphKind(Kind):
     def _promotion(self, used: Usage, entity_type: str, now: datetime) -> str | None:
         if self.store.core is None:
             return None
-        return use.promotion_reason(used, entity_type, settings=self.graph, now=now)
+        return graph_use.promotion_reason(used, entity_type, settings=self.graph, now=now)
 
 
 def _counts_words(means: Means) -> bool:

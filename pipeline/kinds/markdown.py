@@ -24,8 +24,8 @@ from ..judging.statements import Finding, Reader, Statement, findings, sharing
 from ..plan import Plan
 from ..planning.drafts import merge_action
 from ..planning.hooks import Entails, Found, Judge, United, View
-from ..planning.markdown.follow import follow
-from ..planning.markdown.look import (
+from ..planning.markdown_follow import follow
+from ..planning.markdown_look import (
     MarkdownView,
     Present,
     Questions,
@@ -38,8 +38,8 @@ from ..planning.markdown.look import (
     superseded,
 )
 from ..planning.merges import Consolidated
-from ..rules.markdown.prose import combined, merely_joins, statements
-from ..rules.markdown.signal import Fact
+from ..rules.markdown_prose import combined, merely_joins, statements
+from ..rules.markdown_signal import Fact
 from ..stores.base import ScopeFilter
 from ..stores.markdown.directories import GATHERED, sessions
 from ..stores.markdown.document import file_of, whole_id
@@ -230,7 +230,7 @@ class MarkdownKind(Kind):
 
     def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:  # noqa: ARG002
         """See `Kind.report`; texts are always shown."""
-        from ..reporting.markdown.report import MarkdownReport, PlanReport
+        from ..reporting.markdown import MarkdownReport, PlanReport
 
         if proposal.findings is None:
             return PlanReport(proposal.plan, explain=explain)
@@ -239,7 +239,7 @@ class MarkdownKind(Kind):
 
     def left_out(self) -> list[str]:
         """Files that are not read."""
-        from ..reporting.markdown.report import left_out
+        from ..reporting.markdown import left_out
 
         return left_out(self.store.directories)
 

@@ -28,7 +28,7 @@ from ..reporting.report import Report, explained, summary, undo_summary
 from ..reporting.status import answer_line
 from ..reporting.text import bracketed, visible_lines
 from ..review import Review
-from ..rules.graph.relevance import Learning
+from ..rules.graph_relevance import Learning
 from ..stores.files.database import state_directory
 from ..writing.journal import RunState
 from .kept import FORGET, KeptPlan, KeptPlans

@@ -50,7 +50,7 @@ def open_store(
         return Mem0Store(client)
     if _is_asynchronous(client):
         raise UsageError(f"A {type(client).__name__} is consolidated with `await aconsolidate(...)`.")
-    from .remote.platform import platform_of
+    from .remote.services import platform_of
 
     return platform_of(client)
 
@@ -65,7 +65,7 @@ def store_over(client: Any) -> Store:  # noqa: ANN401  (mem0 is untyped)
     if not _is_asynchronous(client):
         return open_store(client)
     if _of_platform(client):
-        from .remote.platform import open_beside
+        from .remote.services import open_beside
 
         return open_beside(client)
     from mem0 import Memory
@@ -80,7 +80,7 @@ def store_over(client: Any) -> Store:  # noqa: ANN401  (mem0 is untyped)
 def client_fingerprint(client: Any) -> str:  # noqa: ANN401
     """The fingerprint of the place that a client of any kind reads."""
     if _of_platform(client):
-        from .remote.platform import platform_fingerprint
+        from .remote.services import platform_fingerprint
 
         return platform_fingerprint(client)
     from .mem0.backends import store_fingerprint

@@ -7,14 +7,17 @@ any time.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import json
 import secrets
+import socket
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
@@ -22,9 +25,18 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from ...errors import DreamError, JournalError, MovedOnError, StoreError
+from ...errors import (
+    DreamError,
+    JournalError,
+    MovedOnError,
+    StoreError,
+    StoreLockedError,
+    UsageError,
+)
+from ..fronts import StoreAccess
 from ..reporting.html import render
 from ..reporting.text import visible
+from ..writing.lock import store_lock
 from .desk import ReviewDesk, ReviewObserver
 
 BODY_BYTES = 1_000_000
@@ -240,3 +252,47 @@ class Gate:
 
 def _equal(given: str, held: str) -> bool:
     return bool(held) and hmac.compare_digest(given.encode(), held.encode())
+
+
+def serve(
+    access: StoreAccess,
+    watched: ReviewObserver,
+    *,
+    port: int,
+    opened: Callable[[str, Callable[[], None]], None],
+) -> None:
+    """Answer the browser until the program is told to end.
+
+    Port 0 takes a free one. `opened` is told the address, and how to end the review.
+    """
+    listening = _listen(port)
+    # SQLite's connections and most clients belong to the thread that opened them: all work is done in one.
+    with listening, ThreadPoolExecutor(max_workers=1, thread_name_prefix="review") as executor:
+        desk = executor.submit(ReviewDesk, access, watched).result()
+        gate = Gate(int(listening.getsockname()[1]))
+        with contextlib.ExitStack() as alone:  # passes and agents may go on
+            try:
+                alone.enter_context(store_lock(desk.directory, f"{desk.fingerprint}-review"))
+            except StoreLockedError as error:
+                raise StoreLockedError(
+                    "A review of this store is open already; go on there, or end it with Ctrl-C first."
+                ) from error
+            app = review_app(desk, gate, watched, executor)
+            config = uvicorn.Config(
+                app, log_level="error", access_log=False, server_header=False, lifespan="off"
+            )
+            server = uvicorn.Server(config)
+            opened(gate.address, lambda: setattr(server, "should_exit", True))
+            server.run(sockets=[listening])
+
+
+def _listen(port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(("127.0.0.1", port))
+    except OSError as error:
+        listening.close()
+        raise UsageError(f"Port {port} cannot be used ({error.strerror}); leave --port out.") from error
+    listening.listen()
+    return listening

@@ -22,7 +22,7 @@ import datetime, json, sys
 from killing import dying
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.pipeline.stores.remote.server import open_server
+from mem0_dream.pipeline.stores.remote.services import open_server
 from mem0_dream.settings import Settings
 url, state, settings, now, step, retire = json.loads(sys.argv[1])
 now, store = datetime.datetime.fromisoformat(now), open_server(url)

@@ -25,8 +25,8 @@ OF_FILES = (
     "faiss", "filelock", "markdown_it", "pathspec", "psutil", "yaml", "mem0_dream.models.keywords",
     "mem0_dream.models.registry", "mem0_dream.pipeline.cli.terminal",
     "mem0_dream.pipeline.consolidation", "mem0_dream.pipeline.kinds.graph",
-    "mem0_dream.pipeline.reporting.graph.health", "mem0_dream.pipeline.reporting.graph.report",
-    "mem0_dream.pipeline.reporting.markdown.report", "mem0_dream.pipeline.reporting.report",
+    "mem0_dream.pipeline.reporting.health", "mem0_dream.pipeline.reporting.graph",
+    "mem0_dream.pipeline.reporting.markdown", "mem0_dream.pipeline.reporting.report",
 )  # fmt: skip
 """What a process imports on a graph or on Markdown files."""
 OF_MEM0 = (

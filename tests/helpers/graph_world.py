@@ -16,8 +16,8 @@ import pytest
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.graph import GraphKind
 from mem0_dream.pipeline.plan import Plan, RunResult
-from mem0_dream.pipeline.planning.graph.judging import GraphModels
-from mem0_dream.pipeline.rules.graph.use import GraphSettings
+from mem0_dream.pipeline.planning.graph_judging import GraphModels
+from mem0_dream.pipeline.rules.graph_use import GraphSettings
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.graph.entities import Node, nodes_of
 from mem0_dream.pipeline.stores.graph.media import FileMedium

@@ -22,8 +22,7 @@ from mem0_dream.pipeline.kinds import OWN_KINDS
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter, Store, Update
 from mem0_dream.pipeline.stores.remote.calling import Patience
-from mem0_dream.pipeline.stores.remote.platform import open_platform
-from mem0_dream.pipeline.stores.remote.server import open_server
+from mem0_dream.pipeline.stores.remote.services import open_platform, open_server
 from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder

@@ -19,8 +19,8 @@ from mem0_dream.pipeline.fronts import StoreAccess, plan_material
 from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.web.app import serve
 from mem0_dream.pipeline.web.desk import ReviewObserver
-from mem0_dream.pipeline.web.serve import serve
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 

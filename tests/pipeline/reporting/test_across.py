@@ -8,7 +8,7 @@ from pathlib import Path
 from markdown_trees import fingerprint, write_tree
 from mem0_dream.models.registry import load_encoder, load_scorer
 from mem0_dream.pipeline.judging.cache import Models
-from mem0_dream.pipeline.reporting.markdown.across import across
+from mem0_dream.pipeline.reporting.markdown import across
 from mem0_dream.settings import Settings
 
 FILES = {

@@ -25,10 +25,10 @@ from mem0_dream.pipeline.actions import (
 )
 from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.planning.hooks import Proposal
-from mem0_dream.pipeline.reporting.graph.report import GraphReport
-from mem0_dream.pipeline.reporting.markdown.report import PlanReport
+from mem0_dream.pipeline.reporting.graph import GraphReport
+from mem0_dream.pipeline.reporting.markdown import PlanReport
 from mem0_dream.pipeline.reporting.report import Report
-from mem0_dream.pipeline.rules.graph.use import GraphSettings
+from mem0_dream.pipeline.rules.graph_use import GraphSettings
 from mem0_dream.pipeline.stores.graph.entities import RELATIONS, part_id
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument
 

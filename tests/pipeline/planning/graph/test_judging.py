@@ -8,10 +8,10 @@ import pytest
 from graph_world import NOW, apply, big_graph, entity, kind_of, models, propose
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.judging.statements import Finding, Statement
-from mem0_dream.pipeline.planning.graph.judging import GraphJudge, question, united
-from mem0_dream.pipeline.planning.graph.relations import dangling, orphans, proposed
+from mem0_dream.pipeline.planning.graph_judging import GraphJudge, question, united
+from mem0_dream.pipeline.planning.graph_relations import dangling, orphans, proposed
 from mem0_dream.pipeline.review import Review
-from mem0_dream.pipeline.rules.graph.use import GraphSettings
+from mem0_dream.pipeline.rules.graph_use import GraphSettings
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.graph.entities import nodes_of
 from mem0_dream.records import Candidate, Label, Memory, Scope, Verdict

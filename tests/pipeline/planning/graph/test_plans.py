@@ -13,7 +13,7 @@ from killing import dies
 from mem0_dream import errors
 from mem0_dream.errors import RefusedChangeError, StoreError
 from mem0_dream.models.text.words import exact_key
-from mem0_dream.pipeline.reporting.graph.report import changes_of_run
+from mem0_dream.pipeline.reporting.graph import changes_of_run
 from mem0_dream.pipeline.stores.base import Delete, Restore, ScopeFilter, Update
 from mem0_dream.pipeline.stores.graph.entities import MERGED_MARK, usage
 from mem0_dream.pipeline.writing.journal import RunState

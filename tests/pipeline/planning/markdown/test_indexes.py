@@ -5,7 +5,7 @@ from markdown_trees import MEMORY, NOW, look, memory_file
 from mem0_dream.pipeline.actions import Reindex
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
-from mem0_dream.pipeline.planning.markdown.follow import follow
+from mem0_dream.pipeline.planning.markdown_follow import follow
 from mem0_dream.pipeline.stores.markdown.directories import discover
 from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
 from mem0_dream.records import ActionKind

@@ -11,7 +11,7 @@ from mem0_dream.pipeline.judging.statements import Finding, Statement
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.hooks import Proposal
-from mem0_dream.pipeline.planning.markdown.look import questions
+from mem0_dream.pipeline.planning.markdown_look import questions
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.records import Candidate, Label, Verdict, rejection_key
 from mem0_dream.testing import FakeEncoder, FakeScorer

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 from graph_world import NOW, day, entity, models, relation
-from mem0_dream.pipeline.reporting.graph.health import graph_state, health_lines
-from mem0_dream.pipeline.reporting.graph.reflection import beliefs, look_back, ranking, this_week
-from mem0_dream.pipeline.rules.graph.use import GraphSettings
+from mem0_dream.pipeline.reporting.graph import beliefs, look_back, ranking, this_week
+from mem0_dream.pipeline.reporting.health import graph_state, health_lines
+from mem0_dream.pipeline.rules.graph_use import GraphSettings
 from mem0_dream.pipeline.stores.graph.entities import TYPES
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
 from mem0_dream.pipeline.stores.graph.store import GraphNotes, LastRun

@@ -13,7 +13,7 @@ from markdown_trees import MEMORY, NOW, Project, look, memory_file, write_tree
 from mem0_dream.errors import ConfigError
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Plan
-from mem0_dream.pipeline.reporting.markdown.report import left_out
+from mem0_dream.pipeline.reporting.markdown import left_out
 from mem0_dream.pipeline.stores.markdown.directories import discover
 
 MOVED = "We moved the gateway to Bern yesterday."

@@ -3,8 +3,8 @@
 import pytest
 from graph_world import NOW, day, entity
 from mem0_dream.errors import UsageError
-from mem0_dream.pipeline.rules.graph.relevance import Learning, load_learning, relevance
-from mem0_dream.pipeline.rules.graph.use import GraphSettings
+from mem0_dream.pipeline.rules.graph_relevance import Learning, load_learning, relevance
+from mem0_dream.pipeline.rules.graph_use import GraphSettings
 from mem0_dream.pipeline.stores.base import ScopeFilter
 
 SAID = "Warm the image cache before the sale starts"

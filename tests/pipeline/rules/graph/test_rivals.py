@@ -3,7 +3,7 @@
 import pytest
 from builders import skipped
 from graph_world import apply, entity, propose, relation
-from mem0_dream.pipeline.rules.graph.names import same_names, siblings
+from mem0_dream.pipeline.rules.graph_names import same_names, siblings
 from mem0_dream.pipeline.stores.graph.entities import Node
 from mem0_dream.records import Label, Memory, Scope
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 from graph_world import NOW, apply, day, entity, propose
-from mem0_dream.pipeline.rules.graph import use
-from mem0_dream.pipeline.rules.graph.use import GraphSettings, topics, weights_of
+from mem0_dream.pipeline.rules import graph_use
+from mem0_dream.pipeline.rules.graph_use import GraphSettings, topics, weights_of
 from mem0_dream.pipeline.stores.graph.entities import combined, is_bookkeeping, usage
 from mem0_dream.pipeline.writing.passes import LastPass, due_reason
 
@@ -88,8 +88,8 @@ def test_equal_uses_are_counted_when_combined():
 )  # fmt: skip
 def test_forgetting_has_a_reason_or_does_not_happen(changed, forgotten):
     used = replace(usage([f"Discovered: {day(200)}"]), **changed)
-    assert (use.forget_reason(used, settings=LIMITS, now=NOW) is not None) is forgotten
-    assert use.forget_reason(used, settings=LIMITS, now=NOW, weight=0.25) is None
+    assert (graph_use.forget_reason(used, settings=LIMITS, now=NOW) is not None) is forgotten
+    assert graph_use.forget_reason(used, settings=LIMITS, now=NOW, weight=0.25) is None
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_forgetting_has_a_reason_or_does_not_happen(changed, forgotten):
 )  # fmt: skip
 def test_promotion_needs_uses_effectiveness_and_age(kind, changed, promoted):
     proven = usage([f"Discovered: {day(30)}", *[f"Applied in p{i} - HELPFUL" for i in range(15)]])
-    reason = use.promotion_reason(replace(proven, **changed), kind, settings=LIMITS, now=NOW)
+    reason = graph_use.promotion_reason(replace(proven, **changed), kind, settings=LIMITS, now=NOW)
     assert (reason is not None) is promoted
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from mem0_dream.pipeline.rules.markdown.dates_absolute import absolute
+from mem0_dream.pipeline.rules.markdown_dates import absolute
 
 SATURDAY = date(2026, 11, 21)
 LATER = date(2027, 3, 3)

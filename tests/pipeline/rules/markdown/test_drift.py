@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import NOW
 from markdown_trees import git, with_past, write_tree
-from mem0_dream.pipeline.rules.markdown.drift import Freshness, check_drift, condemned, mended, references_of
+from mem0_dream.pipeline.rules.markdown_drift import Freshness, check_drift, condemned, mended, references_of
 from mem0_dream.pipeline.stores.markdown.project import build_index
 from mem0_dream.records import Memory, Scope
 

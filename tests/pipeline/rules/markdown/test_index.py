@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from mem0_dream.pipeline.rules.markdown.index_file import GOAL_LINES, MAX_BYTES, TopicFile, draft_index
+from mem0_dream.pipeline.rules.markdown_index import GOAL_LINES, MAX_BYTES, TopicFile, draft_index
 
 
 def _topic(file: str, *, name: str = "", description: str = "", text: str = "text") -> TopicFile:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from markdown_trees import MEMORY, NOW, write_tree
-from mem0_dream.pipeline.rules.markdown.signal import RELEVANT, gather, relevance
+from mem0_dream.pipeline.rules.markdown_signal import RELEVANT, gather, relevance
 from mem0_dream.pipeline.stores.markdown.directories import MemoryDirectory
 from mem0_dream.records import Memory, Scope
 

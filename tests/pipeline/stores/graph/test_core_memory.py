@@ -5,7 +5,7 @@ import json
 import pytest
 from graph_world import NOW, apply, day, entity, kind_of, propose, relation
 from mem0_dream.errors import RefusedChangeError, UsageError
-from mem0_dream.pipeline.rules.graph.use import GraphSettings
+from mem0_dream.pipeline.rules.graph_use import GraphSettings
 from mem0_dream.pipeline.stores.base import Update
 from mem0_dream.pipeline.stores.files.undo import FileHistory
 from mem0_dream.pipeline.stores.graph.core_memory import CoreFile

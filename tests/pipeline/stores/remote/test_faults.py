@@ -24,7 +24,7 @@ from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.remote.calling import Patience
-from mem0_dream.pipeline.stores.remote.platform import open_platform
+from mem0_dream.pipeline.stores.remote.services import open_platform
 from mem0_dream.pipeline.stores.remote.store import memory_of
 from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.records import Memory

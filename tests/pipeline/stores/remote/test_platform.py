@@ -21,7 +21,7 @@ from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import Add, Amend, Delete, Restore, Retire, ScopeFilter, Update
 from mem0_dream.pipeline.stores.files.database import state_directory
 from mem0_dream.pipeline.stores.remote.calling import Caller, Patience
-from mem0_dream.pipeline.stores.remote.platform import PlatformStore, _newest, open_platform
+from mem0_dream.pipeline.stores.remote.services import PlatformStore, _newest, open_platform
 from mem0_dream.pipeline.stores.remote.store import DATES_KEY, RemoteStore
 from mem0_dream.pipeline.writing.lock import store_lock
 from mem0_dream.records import Memory, Scope

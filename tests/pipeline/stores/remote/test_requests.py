@@ -12,7 +12,7 @@ from mem0_dream.errors import StoreError
 from mem0_dream.models.http import failure_of
 from mem0_dream.pipeline.stores.base import Add
 from mem0_dream.pipeline.stores.remote.calling import Caller, Patience
-from mem0_dream.pipeline.stores.remote.platform import open_platform
+from mem0_dream.pipeline.stores.remote.services import open_platform
 from mem0_dream.records import Scope
 from platform_double import PlatformDouble
 

@@ -19,7 +19,7 @@ from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter
 from mem0_dream.pipeline.stores.remote.calling import Patience
-from mem0_dream.pipeline.stores.remote.server import open_server
+from mem0_dream.pipeline.stores.remote.services import open_server
 from mem0_dream.pipeline.stores.remote.store import RemoteStore
 from mem0_dream.records import Scope
 from mem0_dream.settings import Settings
@@ -85,7 +85,7 @@ class TestListing:
         }
 
     def test_a_scope_at_the_servers_bound_is_read_only(self, place, monkeypatch):
-        monkeypatch.setattr("mem0_dream.pipeline.stores.remote.server.LISTED_AT_MOST", 4)
+        monkeypatch.setattr("mem0_dream.pipeline.stores.remote.services.LISTED_AT_MOST", 4)
         monkeypatch.setattr("server_double.LISTED_AT_MOST", 4)
         for number in range(4):
             place.put(f"Fact {number}")

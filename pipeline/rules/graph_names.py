@@ -13,10 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ....models.facts.names import same_name
-from ....models.text.tables import table_words
-from ....models.text.words import significant_words
-from ...stores.graph.entities import Node, parts_of
+from ...models.facts.names import same_name
+from ...models.text.tables import table_words
+from ...models.text.words import significant_words
+from ..stores.graph.entities import Node, parts_of
 
 PARTNER_SHARE = 0.25
 """Share of the shorter one's words in common below which no two memories were ever near each other."""

@@ -12,27 +12,27 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
 
-from ....models.bindings import relation
-from ....models.guards import missing
-from ....models.same_statement import statement_key
-from ....models.text.tables import expression, table_words
-from ....models.text.words import significant_words, topic
-from ....records import Inventory, Memory, Scope, rejection_key, text_hash
-from ...actions import Action, Cause, Merge, Prune, Resolve, Rewrite, Side
-from ...answers import said_key
-from ...judging.statements import Finding, Statement, repeating
-from ...plan import Plan
-from ...rules.markdown.dates_absolute import absolute, day_of
-from ...rules.markdown.drift import YOUNG, Drift, Freshness, check_drift, condemned, mended
-from ...rules.markdown.index_file import index_lines
-from ...rules.markdown.prose import said, settled
-from ...rules.markdown.signal import Fact, gather
-from ...stores.markdown.directories import INDEX, MemoryDirectory
-from ...stores.markdown.document import INDEX_CATEGORY, file_of, whole_id
-from ...stores.markdown.project import used_lately
-from ...stores.markdown.store import MarkdownStore
-from ..hooks import Means, View
-from ..merges import LONG_AGO, last_stated
+from ...models.bindings import relation
+from ...models.guards import missing
+from ...models.same_statement import statement_key
+from ...models.text.tables import expression, table_words
+from ...models.text.words import significant_words, topic
+from ...records import Inventory, Memory, Scope, rejection_key, text_hash
+from ..actions import Action, Cause, Merge, Prune, Resolve, Rewrite, Side
+from ..answers import said_key
+from ..judging.statements import Finding, Statement, repeating
+from ..plan import Plan
+from ..rules.markdown_dates import absolute, day_of
+from ..rules.markdown_drift import YOUNG, Drift, Freshness, check_drift, condemned, mended
+from ..rules.markdown_index import index_lines
+from ..rules.markdown_prose import said, settled
+from ..rules.markdown_signal import Fact, gather
+from ..stores.markdown.directories import INDEX, MemoryDirectory
+from ..stores.markdown.document import INDEX_CATEGORY, file_of, whole_id
+from ..stores.markdown.project import used_lately
+from ..stores.markdown.store import MarkdownStore
+from .hooks import Means, View
+from .merges import LONG_AGO, last_stated
 
 _OVER, _DONE, _OPEN = (expression("markdown", key) for key in ("over", "done", "open"))
 _TASK = 3

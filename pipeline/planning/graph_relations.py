@@ -12,13 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ....records import Candidate, Scope
-from ...actions import Action, Member, Merge, Prune, Relate
-from ...plan import Plan
-from ...rules.graph.names import siblings
-from ...rules.graph.use import GraphSettings
-from ...stores.graph.entities import MERGED_MARK, RELATIONS, Node, owner_of, part_id, relations_text, words_of
-from ...stores.graph.lines import Edge, GraphDocument, handed_over
+from ...records import Candidate, Scope
+from ..actions import Action, Member, Merge, Prune, Relate
+from ..plan import Plan
+from ..rules.graph_names import siblings
+from ..rules.graph_use import GraphSettings
+from ..stores.graph.entities import MERGED_MARK, RELATIONS, Node, owner_of, part_id, relations_text, words_of
+from ..stores.graph.lines import Edge, GraphDocument, handed_over
 
 RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM = "related_to", "supersedes", "applies_to", "derived_from"
 STANDARD = (RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM, "competes_in", "part_of")

@@ -14,27 +14,20 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TypeVar
 
-from ....models.markdown_blocks import markdown_lines
-from ....models.same_statement import statement_key
-from ....models.text.words import counted
-from ....records import Memory, Scope
-from ...actions import Action, Append, Cause, Member, Merge, Reindex, Resolve, Rewrite
-from ...answers import line_key, unanswered
-from ...plan import Plan
-from ...rules.markdown.index_file import (
-    LONG_LINE,
-    VERBOSE_LINE,
-    IndexDraft,
-    TopicFile,
-    draft_index,
-    too_large,
-)
-from ...rules.markdown.prose import settled
-from ...rules.markdown.signal import HEADER, Fact, homes, reason, with_bullets, with_entries
-from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
-from ...stores.markdown.document import file_of, parse, whole_id
-from ...stores.markdown.project import hidden_paths, removed_paths
-from .look import Present, Texts, is_over, outcome, removed_by, told
+from ...models.markdown_blocks import markdown_lines
+from ...models.same_statement import statement_key
+from ...models.text.words import counted
+from ...records import Memory, Scope
+from ..actions import Action, Append, Cause, Member, Merge, Reindex, Resolve, Rewrite
+from ..answers import line_key, unanswered
+from ..plan import Plan
+from ..rules.markdown_index import LONG_LINE, VERBOSE_LINE, IndexDraft, TopicFile, draft_index, too_large
+from ..rules.markdown_prose import settled
+from ..rules.markdown_signal import HEADER, Fact, homes, reason, with_bullets, with_entries
+from ..stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
+from ..stores.markdown.document import file_of, parse, whole_id
+from ..stores.markdown.project import hidden_paths, removed_paths
+from .markdown_look import Present, Texts, is_over, outcome, removed_by, told
 
 _FileChange = TypeVar("_FileChange", Append, Reindex)
 

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....models.bindings import relation
-from ....models.guards import compare, missing
-from ....models.merger import ENTAILED
-from ....models.same_statement import statement_key
-from ....models.scorer import PairInput, limits_for, reads_context
-from ....models.text.words import significant_words
-from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
-from ...actions import Merge
-from ...judging.candidates import Near, contexts_of, find_candidates
-from ...judging.judge import decide, judge
-from ...judging.statements import Finding, Reader, Statement, findings, repeating
-from ...rules.graph.names import (
+from ...models.bindings import relation
+from ...models.guards import compare, missing
+from ...models.merger import ENTAILED
+from ...models.same_statement import statement_key
+from ...models.scorer import PairInput, limits_for, reads_context
+from ...models.text.words import significant_words
+from ...records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
+from ..actions import Merge
+from ..judging.candidates import Near, contexts_of, find_candidates
+from ..judging.judge import decide, judge
+from ..judging.statements import Finding, Reader, Statement, findings, repeating
+from ..rules.graph_names import (
     WITHOUT_GENERAL,
     Pair,
     StatementWords,
@@ -35,15 +35,15 @@ from ...rules.graph.names import (
     same_subject,
     siblings,
 )
-from ...rules.graph.use import GraphSettings
-from ...stores.graph.entities import MERGED_MARK, Node, combined, is_label, words_of
-from ...stores.graph.lines import GraphDocument
-from ...stores.graph.store import LastRun
-from ..hooks import Means, View
+from ..rules.graph_use import GraphSettings
+from ..stores.graph.entities import MERGED_MARK, Node, combined, is_label, words_of
+from ..stores.graph.lines import GraphDocument
+from ..stores.graph.store import LastRun
+from .hooks import Means, View
 
 if TYPE_CHECKING:
-    from ....models.encoder import Encoder
-    from ....models.scorer import PairScorer, Thresholds
+    from ...models.encoder import Encoder
+    from ...models.scorer import PairScorer, Thresholds
 
 PLACE = "place"
 """Evidence that a detail has another place in the other text."""

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ....models.guards import missing
-from ....models.markdown_blocks import PROSE, LineKind, markdown_lines
-from ....models.same_statement import statement_key
-from ....models.text.statements import sentences
-from ....models.text.words import significant_words
+from ...models.guards import missing
+from ...models.markdown_blocks import PROSE, LineKind, markdown_lines
+from ...models.same_statement import statement_key
+from ...models.text.statements import sentences
+from ...models.text.words import significant_words
 
 _CLOSED = re.compile(r"(?:[.!?:;]|  )$")
 _WRAPPED = 50

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 
-from ....models.guards import Contradicting, contradicting
-from ....models.keywords import opposed
-from ....models.markdown_blocks import PROSE, markdown_lines
-from ....models.text.tables import expression, table_lines
-from ....models.text.words import exact_key, overlap, significant_words
-from ....records import Memory, noted_moment
-from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
-from ...stores.markdown.document import decode, file_of, parse, plain
-from .dates_absolute import absolute
+from ...models.guards import Contradicting, contradicting
+from ...models.keywords import opposed
+from ...models.markdown_blocks import PROSE, markdown_lines
+from ...models.text.tables import expression, table_lines
+from ...models.text.words import exact_key, overlap, significant_words
+from ...records import Memory, noted_moment
+from ..stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
+from ..stores.markdown.document import decode, file_of, parse, plain
+from .markdown_dates import absolute
 
 RECENT = timedelta(days=30)
 """Logs older than this were read by earlier passes."""

@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ....models.same_statement import statement_key
-from ....records import Inventory
-from ...planning.graph.relations import orphans
-from ...planning.hooks import Means
-from ...rules.graph.use import GraphSettings
-from ...rules.stale import age_of
-from ...stores.graph.entities import TYPES, Node, Usage
-from ..text import visible
+from ...models.same_statement import statement_key
+from ...records import Inventory
+from ..planning.graph_relations import orphans
+from ..planning.hooks import Means
+from ..rules.graph_use import GraphSettings
+from ..rules.stale import age_of
+from ..stores.graph.entities import TYPES, Node, Usage
+from .text import visible
 
 if TYPE_CHECKING:
-    from ...stores.graph.lines import GraphDocument
-    from ...stores.graph.store import LastRun
+    from ..stores.graph.lines import GraphDocument
+    from ..stores.graph.store import LastRun
 
 
 @dataclass(frozen=True, slots=True)

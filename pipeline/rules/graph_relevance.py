@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ....errors import UsageError
-from ....models.text.words import exact_key, overlap
-from ...judging.check import Finding, Known, Match
-from ...stores.graph.entities import Node, content, is_label, statement
-from .use import GraphSettings
+from ...errors import UsageError
+from ...models.text.words import exact_key, overlap
+from ..judging.check import Finding, Known, Match
+from ..stores.graph.entities import Node, content, is_label, statement
+from .graph_use import GraphSettings
 
 if TYPE_CHECKING:
-    from ....models.encoder import Encoder
+    from ...models.encoder import Encoder
 
 SAID = 1.0
 """Similarity of a learning to a memory that has every word of it."""

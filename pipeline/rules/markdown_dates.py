@@ -12,10 +12,10 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from ....models.markdown_blocks import PROSE, markdown_lines
-from ....models.text.tables import expression
-from ....records import Memory
-from ...stores.markdown.project import line_days
+from ...models.markdown_blocks import PROSE, markdown_lines
+from ...models.text.tables import expression
+from ...records import Memory
+from ..stores.markdown.project import line_days
 
 DayOf = Callable[[str], date | None]
 """The day on which a line was written; None if that is not certain."""

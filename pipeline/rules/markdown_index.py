@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote
 
-from ....models.markdown_blocks import markdown_lines
-from ....models.text.statements import sentences
-from ....models.text.tables import expression
-from ....models.text.words import counted, significant_words
-from ...stores.markdown.directories import MAX_LINES
-from .prose import says_more
+from ...models.markdown_blocks import markdown_lines
+from ...models.text.statements import sentences
+from ...models.text.tables import expression
+from ...models.text.words import counted, significant_words
+from ..stores.markdown.directories import MAX_LINES
+from .markdown_prose import says_more
 
 LINE_LENGTH = 150
 """A pointer that we write stays below this many characters (origin: "under 150 characters")."""

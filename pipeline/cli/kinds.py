@@ -1,9 +1,10 @@
-"""The command line for knowledge graphs: opening one, what a pass does first, what else one can ask."""
+"""What the command line does for one kind of store alone: before a pass, and besides one."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -19,8 +20,10 @@ from .terminal import answer, tell
 if TYPE_CHECKING:
     from ..engine import Session
     from ..kinds.graph import GraphKind
-    from ..reporting.graph.reflection import Look
+    from ..reporting.graph import Look
     from ..stores.graph.entities import Node
+    from ..stores.markdown.store import MarkdownStore
+    from .options import Options
 
 
 def ready(session: Session, options: Options) -> bool:
@@ -92,16 +95,16 @@ def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memorie
     """
     if quick + about_beliefs + about_memories > 1:
         raise UsageError("--quick, --beliefs and --memories exclude each other; choose one.")
-    from ..reporting.graph import reflection
+    from ..reporting import graph
 
     with _opened(options) as (session, kind, nodes):
         if about_beliefs:
             models = kind.models(session.means(options.moment))
-            data, lines = reflection.beliefs(kind.core, nodes, models)
+            data, lines = graph.beliefs(kind.core, nodes, models)
         elif about_memories:
-            data, lines = reflection.ranking(nodes)
+            data, lines = graph.ranking(nodes)
         elif quick:
-            data, lines = reflection.this_week(nodes, options.moment)
+            data, lines = graph.this_week(nodes, options.moment)
         else:
             data, lines = _looked_back(session, kind, nodes)
     answer(data, map(visible, lines), as_json=options.as_json)
@@ -117,7 +120,7 @@ def attention(options: Options, *, focus: str | None, reset: bool) -> None:
       mem0-dream attention --focus "payment service" --store graph --file memory.jsonl
     """
     from ...models.text.words import significant_words
-    from ..rules.graph.use import attention_lines, focused, topics
+    from ..rules.graph_use import attention_lines, focused, topics
     from ..stores.graph.store import FOCUS
 
     if focus is not None and reset:
@@ -138,10 +141,6 @@ def attention(options: Options, *, focus: str | None, reset: bool) -> None:
         answer(whole, map(visible, lines), as_json=options.as_json)
 
 
-COMMANDS = (restore, reflect, attention)
-"""What the main group offers for graphs alone."""
-
-
 @contextlib.contextmanager
 def _opened(options: Options) -> Iterator[tuple[Session, GraphKind, tuple[Node, ...]]]:
     """Open the graph that the options name, and read its entities."""
@@ -158,8 +157,7 @@ def _kind(session: Session) -> GraphKind:
 
 def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> Look:
     """What became of a graph since the last run; what that did counts only while it stands."""
-    from ..reporting.graph.reflection import look_back
-    from ..reporting.graph.report import carried_out
+    from ..reporting.graph import carried_out, look_back
     from ..writing.journal import RunState
 
     last, journal = kind.store.notes.last, session.journal
@@ -170,3 +168,62 @@ def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> Lo
     merged = [f"{' + '.join(item.removes)} -> {item.survivor}" for item in merges]
     forgotten = [name for item in done if isinstance(item, Prune) for name in item.removes]
     return look_back(nodes, last, merged, forgotten)
+
+
+def announced(session: Session, options: Options) -> bool:
+    """Say where there is no memory at all; whether any directory has one, or an index."""
+    from ..reporting.markdown import EMPTY
+    from ..reporting.report import visible
+    from ..stores.markdown.directories import INDEX, NONE_FOUND, other_places
+
+    store = cast("MarkdownStore", session.store)
+    if options.across:
+        from ..reporting.markdown import across
+
+        found = across(store.root, session.models, given=options.memory_dirs or ())
+        answer(found.to_json(), found.lines(), as_json=options.as_json)
+        return False
+    if not store.directories:
+        click.echo(NONE_FOUND)
+        for place in other_places(store.root):
+            click.echo(
+                visible(f"{place} holds Markdown files; if they are memories, add --memory-dir {place}")
+            )
+    empty = [each for each in store.directories if not (each.topics() or each.is_index_alone())]
+    if len(empty) == len(store.directories):  # else the report says what there is
+        for directory in empty:
+            click.echo(visible(f"{directory.name}: {EMPTY}"))
+    return len(empty) < len(store.directories) or any((each.path / INDEX).is_file() for each in empty)
+
+
+@click.command()
+@click.option("--memory-root", required=True, help="The memory directory, as the agent sees it.")
+@click.option("--transcripts", required=True, help="The folder of its session transcripts.")
+@click.option("--extra", help="Text to put behind the rest.")
+def prompt(memory_root: str, transcripts: str, extra: str | None) -> None:
+    """Print the four-phase prompt, for an agent that consolidates its own memory.
+
+    \b
+    Example:
+      mem0-dream prompt --memory-root .claude/memory --transcripts ~/.claude/projects/app
+    """  # noqa: D301
+    from ..rules.markdown_index import LINE_LENGTH, LONG_LINE, MAX_BYTES
+    from ..stores.markdown.directories import MAX_LINES
+
+    text = (
+        (files(__package__) / "prompt.md")
+        .read_text(encoding="utf-8")
+        .format(
+            memory_root=memory_root,
+            transcripts=transcripts,
+            line_length=LINE_LENGTH,
+            long_line=LONG_LINE,
+            max_lines=MAX_LINES,
+            max_kilobytes=MAX_BYTES // 1000,
+        )
+    )
+    click.echo(text if not extra else f"{text}\n## Additional context\n\n{extra.strip()}\n", nl=False)
+
+
+COMMANDS = (prompt, restore, reflect, attention)
+"""What the main group offers for one kind of store alone."""

@@ -15,10 +15,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ....models.text.words import significant_words
-from ....settings import Days
-from ...stores.graph.core_memory import SECTIONS
-from ...stores.graph.entities import PROMOTED_MARK, Node, Usage, statement, words_of
+from ...models.text.words import significant_words
+from ...settings import Days
+from ..stores.graph.core_memory import SECTIONS
+from ..stores.graph.entities import PROMOTED_MARK, Node, Usage, statement, words_of
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]

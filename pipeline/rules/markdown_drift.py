@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
-from ....models.markdown_blocks import markdown_lines
-from ....models.text.tables import expression, table_words
-from ....records import Memory, noted_moment
-from ...stores.markdown.project import (
+from ...models.markdown_blocks import markdown_lines
+from ...models.text.tables import expression, table_words
+from ...records import Memory, noted_moment
+from ..stores.markdown.project import (
     CodeIndex,
     build_index,
     hidden_paths,
@@ -26,7 +26,7 @@ from ...stores.markdown.project import (
     new_place,
     removed_paths,
 )
-from .prose import statements
+from .markdown_prose import statements
 
 YOUNG = timedelta(days=30)
 """So long after it was written nothing condemns a memory: branches and refactorings are under way."""

@@ -1,1 +1,0 @@
-"""What the engine asks of a knowledge graph: who is judged, what a merge says, which relations follow."""

@@ -1,1 +1,0 @@
-"""What is shown of a pass over Markdown memories, in the words of the original."""

@@ -1,1 +1,0 @@
-"""What is particular to a knowledge graph: usage, forgetting, promotion, relations."""

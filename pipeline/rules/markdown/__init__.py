@@ -1,1 +1,0 @@
-"""What is particular to Markdown memories: drift, references, dates, logs, the index."""
