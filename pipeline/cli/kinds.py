@@ -14,7 +14,7 @@ from ..actions import Merge, Prune
 from ..reporting.text import visible
 from .asking import confirmed
 from .opening import again, open_session
-from .options import GRAPH, Options, command
+from .options import GRAPH, MARKDOWN, Options, command
 from .terminal import answer, tell
 
 if TYPE_CHECKING:
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from ..reporting.graph import Look
     from ..stores.graph.entities import Node
     from ..stores.markdown.store import MarkdownStore
-    from .options import Options
 
 
 def ready(session: Session, options: Options) -> bool:
-    """Refuse what cannot be; say what cannot be promoted."""
+    """Before a pass: refuse what cannot be, and say what the kind calls for; False ends it."""
+    if session.store.kind == MARKDOWN:
+        return _announced(session, options)
+    if session.store.kind != GRAPH:
+        return True
     if options.repair and (options.dry_run or (options.as_json and not options.auto)):
         raise UsageError("--repair changes the graph, and a dry run does not; choose one.")
     try:
@@ -61,11 +64,6 @@ def repaired(session: Session, options: Options) -> bool:
     tell(f"{len(broken)} broken lines moved to {archive}.")
     tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
     return True
-
-
-def due_reason(session: Session, options: Options) -> tuple[bool, str]:
-    """Whether a pass over this graph is due, and why or why not."""
-    return _kind(session).due(options.moment)
 
 
 @command("store", kind=GRAPH)
@@ -170,7 +168,7 @@ def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> Lo
     return look_back(nodes, last, merged, forgotten)
 
 
-def announced(session: Session, options: Options) -> bool:
+def _announced(session: Session, options: Options) -> bool:
     """Say where there is no memory at all; whether any directory has one, or an index."""
     from ..reporting.markdown import EMPTY
     from ..reporting.report import visible

@@ -78,6 +78,8 @@ def due_reason(session: Session, options: Options) -> tuple[bool, str]:
     from ..writing.passes import Passes, names_of
     from ..writing.passes import due_reason as reason
 
+    if (noted := session.kind.due(options.moment)) is not None:
+        return noted
     store, scopes = session.store.fingerprint, options.scopes()
     interrupted = session.journal.interrupted(store)
     if interrupted is not None:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import BudgetExceededError, UsageError
-from . import kinds
 from .asking import Questions, agreed, confirmed, looked, may_ask, told_added, warned
-from .kinds import announced
+from .kinds import ready, repaired
 from .night import due_reason, night, note_pass, tell_due, tell_night
 from .opening import (
     again,
@@ -39,14 +37,6 @@ if TYPE_CHECKING:
     from ..reporting.report import Report
     from ..review import Review
 
-Check = Callable[["Session", Options], bool]
-
-READY: Mapping[str, Check] = {MARKDOWN: announced, GRAPH: kinds.ready}
-"""What is said before a pass over a kind of store; a no ends it."""
-DUE: Mapping[str, Callable[[Session, Options], tuple[bool, str]]] = {GRAPH: kinds.due_reason}
-"""Who decides whether a pass is due, for kinds with notes of their own."""
-LOCKED: Mapping[str, Check] = {GRAPH: kinds.repaired}
-"""What is done first, under the store's lock; a no ends the pass."""
 _BEGAN = datetime.now(UTC)
 
 
@@ -55,13 +45,12 @@ def start(ctx: click.Context, options: Options) -> None:
     refuse_second_opinion(options)
     options.scopes()  # whose memories are meant is asked before anything is opened
     with night(ctx, options), open_session(options) as session:
-        kind = session.store.kind
         if options.auto:
             _refuse_hygiene(session, options)
-        if kind in READY and not READY[kind](session, options):
+        if not ready(session, options):
             return
         if options.if_due:
-            due, why = DUE.get(kind, due_reason)(session, options)
+            due, why = due_reason(session, options)
             tell_due(options, due, why)
             if not due:
                 return
@@ -69,7 +58,7 @@ def start(ctx: click.Context, options: Options) -> None:
             _show(session, options)
             return
         with session.locked(wait_s=options.wait or 0.0):
-            if kind not in LOCKED or LOCKED[kind](session, options):
+            if repaired(session, options):
                 _pass(session, options)
 
 
@@ -143,7 +132,7 @@ def _carried_out(session: Session, proposal: Proposal, options: Options, began: 
     if done is None:
         return None
     shown, result, plan = done
-    if session.store.kind not in DUE:
+    if session.store.kind != GRAPH:  # which keeps notes of its own
         note_pass(session, options, result.run)
     if options.as_json:
         answer(shown.to_json(result), as_json=True, sort_keys=True)

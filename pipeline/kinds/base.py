@@ -95,6 +95,10 @@ class Kind(Hooks, Protocol):
 
         return health_of_store(inventory, means, ages=self.condemned(inventory, means) is None)
 
+    def due(self, now: datetime) -> tuple[bool, str] | None:  # noqa: ARG002
+        """Whether a pass is due, and why, by notes of the kind's own; None if there are none."""
+        return None
+
     def remember(self, *, now: datetime, run: str) -> None:  # noqa: ARG002
         """Record the state of the store after a run, if later runs compare with it."""
         return

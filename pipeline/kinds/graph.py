@@ -254,13 +254,13 @@ class GraphKind(Kind):
     def due(self, now: datetime) -> tuple[bool, str]:
         """Whether a pass is due, and why; one that the core memory notes counts, whoever made it."""
         names, noted = self.store.document().names, self.store.notes.last
-        last = LastPass(noted.at, noted.memories) if noted else None
+        last: LastPass | None = (noted.at, noted.memories) if noted else None
         with contextlib.suppress(RefusedChangeError):  # a damaged core memory is told before
             day = self.store.core.consolidated if self.store.core is not None else None
-            if day is not None and (last is None or day.date() > last.at.date()):
+            if day is not None and (last is None or day.date() > last[0].date()):
                 nodes = nodes_of(self.store.read(ScopeFilter()).memories)
                 later = {node.id for node in nodes if node.usage.discovered and node.usage.discovered > day}
-                last = LastPass(day, names - later)
+                last = (day, names - later)
         after, new, most = self.graph.due_after, self.graph.due_new, self.graph.max_memories
         return due_reason(names, last, after=after, new=new, now=now, most=most)
 

@@ -74,23 +74,16 @@ class RelationChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related:
-    """What is needed to work out relations, beside the plan.
-
-    Attributes:
-        near: Pairs of entities that are alike, for new relations; none where these were not asked for.
-        proposes: New relations were asked for.
-        repairs: So was the removal of those that lead nowhere or stand twice.
-        copies: The second of two equal relations may go by itself, since a person looks on.
-    """
+    """What is needed to work out relations, beside the plan."""
 
     document: GraphDocument
     scope: Scope
     settings: GraphSettings
     nodes: Mapping[str, Node] = field(default_factory=dict)
-    near: Sequence[Candidate] = ()
-    proposes: bool = False
-    repairs: bool = False
-    copies: bool = False
+    near: Sequence[Candidate] = ()  # pairs of entities that are alike, if new relations were asked for
+    proposes: bool = False  # new relations were asked for
+    repairs: bool = False  # so was the removal of those that lead nowhere or stand twice
+    copies: bool = False  # the second of two equal relations may go by itself, since a person looks on
 
 
 def shown(edge: Edge) -> str:

@@ -19,21 +19,14 @@ _TOWARDS = {"contradicted": "by", "same fact": "as"}
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """Words that a memory had for a time.
-
-    Attributes:
-        since: When they were stated; None if unknown.
-        until: When others took their place; None while they hold.
-        into: Id of the memory that says so now; None while they hold, or where nothing took their place.
-        how: "contradicted", "same fact", "merged", "reworded", or why it was pruned; empty while they hold.
-    """
+    """Words that a memory had for a time."""
 
     id: str
     text: str
-    since: datetime | None
-    until: datetime | None = None
-    into: str | None = None
-    how: str = ""
+    since: datetime | None  # when they were stated; None if unknown
+    until: datetime | None = None  # when others took their place; None while they hold
+    into: str | None = None  # id of the memory that says so now; None while they hold, or if there is none
+    how: str = ""  # contradicted, same fact, merged, reworded, or why it was pruned; empty while they hold
 
     def held_at(self, moment: datetime) -> bool:
         """Whether these were the words at a moment."""

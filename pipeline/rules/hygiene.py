@@ -60,17 +60,11 @@ _LONG_AND_MIXED = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A secret in a text.
+    """A secret in a text."""
 
-    Attributes:
-        kind: What it is, such as "GitHub Token".
-        value: The part of the text by which it was recognised; never to be printed.
-        certain: Recognised by its own form, and not by the word before it.
-    """
-
-    kind: str
-    value: str
-    certain: bool
+    kind: str  # what it is, such as "GitHub Token"
+    value: str  # the part of the text by which it was recognised; never to be printed
+    certain: bool  # recognised by its own form, and not by the word before it
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:

@@ -22,13 +22,8 @@ from ..stores.base import ScopeFilter
 from ..stores.files.database import Database, moment_of
 from .lock import Owner
 
-
-@dataclass(frozen=True, slots=True)
-class LastPass:
-    """The last pass over the same memories, with the names of what there was, or became."""
-
-    at: datetime
-    known: Collection[Hashable]
+LastPass = tuple[datetime, Collection[Hashable]]
+"""When the same memories were last passed over, and the names of what there was, or became."""
 
 
 def due_reason(
@@ -43,7 +38,7 @@ def due_reason(
     """Whether a pass is due, and why or why not; by time and news, or with `most` by any of the three."""
     if last is None:
         return True, "never consolidated"
-    since, fresh = now - last.at, len(set(present) - set(last.known))
+    since, fresh = now - last[0], len(set(present) - set(last[1]))
     if most is None:
         counted = f"{fresh} new memories since the last run, {_ago(since)}"
         if since < after:
@@ -163,7 +158,7 @@ class Passes(Database):
         """When these memories were last passed over, and which there were."""
         statement = "SELECT at, known FROM seen WHERE store = ? AND scopes = ?"
         for at, known in self.ask(statement, (store, _choice(scopes))):
-            return LastPass(moment_of(at), frozenset(np.frombuffer(known, dtype=np.uint64).tolist()))
+            return moment_of(at), frozenset(np.frombuffer(known, dtype=np.uint64).tolist())
         return None
 
     def note_seen(self, store: str, scopes: ScopeFilter, *, at: datetime, known: Iterable[int]) -> None:

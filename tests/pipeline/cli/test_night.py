@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from hypothesis import given, strategies as st
 from mem0_dream.errors import StoreError
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.lock import Owner, store_lock
-from mem0_dream.pipeline.writing.passes import KEPT, LastPass, Pass, Passes, due_reason, names_of
+from mem0_dream.pipeline.writing.passes import KEPT, Pass, Passes, due_reason, names_of
 from mem0_dream.settings import Settings, read_settings
 from mem0_dream.testing import InMemoryStore
 
@@ -202,7 +202,7 @@ def test_the_limits_are_settable(dream):
 
 @given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)), st.integers(0, 100))
 def test_due_needs_both_time_and_news(before, now, hours):
-    last = LastPass(NOW - timedelta(hours=hours), before)
+    last = (NOW - timedelta(hours=hours), before)
     due, why = due_reason(now, last, after=Settings().due_after, new=Settings().due_new, now=NOW)
     assert due == (hours >= 24 and len(now - before) >= 20)
     assert f"{len(now - before)} new memories" in why
@@ -214,9 +214,8 @@ def test_what_a_merge_adds_is_not_new(dream, store, own_state):
     with contextlib.closing(Passes(own_state)) as passes:
         last = passes.last_seen(store.fingerprint, ScopeFilter())
     assert last is not None
-    assert names_of(store.rows) <= set(last.known)
-    assert last.at == NOW.astimezone(UTC)
-    assert isinstance(last.at, datetime)
+    assert names_of(store.rows) <= set(last[1])
+    assert last[0] == NOW.astimezone(UTC)
 
 
 # --- two at once ---

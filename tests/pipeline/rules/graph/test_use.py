@@ -8,7 +8,7 @@ from graph_world import NOW, apply, day, entity, propose
 from mem0_dream.pipeline.rules import graph_use
 from mem0_dream.pipeline.rules.graph_use import GraphSettings, topics, weights_of
 from mem0_dream.pipeline.stores.graph.entities import combined, is_bookkeeping, usage
-from mem0_dream.pipeline.writing.passes import LastPass, due_reason
+from mem0_dream.pipeline.writing.passes import due_reason
 
 LIMITS = GraphSettings()
 
@@ -111,10 +111,10 @@ def test_promotion_needs_uses_effectiveness_and_age(kind, changed, promoted):
     ("count", "last", "due"),
     [
         (2, None, True),
-        (2, LastPass(NOW - timedelta(days=2), ["m0"]), False),
-        (2, LastPass(NOW - timedelta(days=7), ["m0"]), True),
-        (12, LastPass(NOW - timedelta(days=2), []), True),
-        (201, LastPass(NOW - timedelta(days=2), [f"m{i}" for i in range(201)]), True),
+        (2, (NOW - timedelta(days=2), ["m0"]), False),
+        (2, (NOW - timedelta(days=7), ["m0"]), True),
+        (12, (NOW - timedelta(days=2), []), True),
+        (201, (NOW - timedelta(days=2), [f"m{i}" for i in range(201)]), True),
     ],
 )
 def test_a_graph_is_due_for_one_reason_alone(count, last, due):
