@@ -27,6 +27,7 @@ MARKER = "made-by-mem0-dream-demo"
 
 DIMENSIONS = 384
 PAGE = 10_000
+FIELDS = ("data", "created_at", "updated_at")
 NOON = "T12:00:00+00:00"
 
 Config = dict[str, Any]
@@ -169,13 +170,14 @@ def raw_rows(place: Place) -> list[Row]:
     store.client.close()
     if rest is not None:
         raise SystemExit(f"The store holds more than {PAGE} rows; the demonstration compares all or nothing.")
-    rows = []
-    for point in points:
+
+    def row(point: Any) -> Row:  # noqa: ANN401  (of Qdrant)
         # A collection that also holds sparse vectors names the embedding with an empty name.
         vector = point.vector[""] if isinstance(point.vector, dict) else point.vector
         payload = json.dumps(point.payload, sort_keys=True, ensure_ascii=False)
-        rows.append(Row(str(point.id), payload, np.asarray(vector, dtype=np.float64).tobytes()))
-    return sorted(rows, key=lambda row: row.id)
+        return Row(str(point.id), payload, np.asarray(vector, np.float64).tobytes())
+
+    return sorted(map(row, points))
 
 
 def compare(before: Sequence[Row], applied: Sequence[Row], after: Sequence[Row]) -> list[str]:
@@ -186,13 +188,11 @@ def compare(before: Sequence[Row], applied: Sequence[Row], after: Sequence[Row])
     failures = [] if digest(applied) != digest(before) else ["--auto changed nothing, so undo proves nothing"]
     if [row.id for row in before] != [row.id for row in after]:
         return [*failures, "the ids differ"]
-    pairs = list(zip(before, after, strict=True))
-    fields = [(json.loads(a.payload), json.loads(b.payload)) for a, b in pairs]
-    keys = ("data", "created_at", "updated_at")
-    failures += [f"the {key} differ" for key in keys if any(a.get(key) != b.get(key) for a, b in fields)]
-    failures += ["the payloads differ"] if any(a.payload != b.payload for a, b in pairs) else []
-    failures += ["the vectors differ"] if any(a.vector != b.vector for a, b in pairs) else []
-    return failures
+    old, new = ([json.loads(row.payload) for row in rows] for rows in (before, after))
+    differ = {key: [a.get(key) for a in old] != [b.get(key) for b in new] for key in FIELDS}
+    differ |= {"payloads": [row.payload for row in before] != [row.payload for row in after]}
+    differ |= {"vectors": [row.vector for row in before] != [row.vector for row in after]}
+    return failures + [f"the {name} differ" for name, found in differ.items() if found]
 
 
 def digest(rows: Sequence[Row]) -> str:

@@ -33,8 +33,8 @@ from mem0_dream.records import Inventory, Memory
 from mem0_dream.scripts.benchmark import SAMPLE, SCOPE, require
 from mem0_dream.scripts.evaluate import labelled
 from mem0_dream.scripts.evaluate.labelled import World
+from mem0_dream.scripts.evaluate.metrics import markdown
 from mem0_dream.scripts.evaluate.semhash_scorer import load_semhash
-from mem0_dream.scripts.evaluate.tables import markdown
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from numpy.typing import NDArray

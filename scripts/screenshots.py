@@ -23,8 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import demo  # type: ignore[import-not-found]  # it lies beside this file
 
 IMAGES = demo.ROOT / "docs" / "images"
-WIDE = {"width": 1180, "height": 860}
-PHONE = {"width": 390, "height": 780}
+WIDE, PHONE = {"width": 1180, "height": 860}, {"width": 390, "height": 780}
 
 
 def main() -> int:

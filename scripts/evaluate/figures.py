@@ -25,8 +25,8 @@ from mem0_dream.models.keywords import DUPLICATE_COSINE
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.scripts.evaluate import quality
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, held_stores, read_files
+from mem0_dream.scripts.evaluate.metrics import markdown
 from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH
-from mem0_dream.scripts.evaluate.tables import markdown
 
 BUNDLED = "bundled"
 ROWS = ("keywords", "cosine", SEMHASH, BUNDLED)
@@ -86,11 +86,7 @@ def _name(spec: str) -> str:
 
 
 def _validated(spec: str, *names: str) -> dict[str, Any] | None:
-    """The cross-validated figures beside the weights that a name means; None where it means other scorers.
-
-    Raises:
-        UsageError: If there are none, or one of the given names is not among them.
-    """
+    """The cross-validated figures beside the weights that a name means; None where it means other scorers."""
     kind, _, folder = spec.partition(":")
     if kind != BUNDLED:
         return None
@@ -136,32 +132,25 @@ def store_tables(
 
     A row for each scorer that judges inside stores, and for `bundled` one for each style of worlds.
     """
-    rows = {spec: _inside(stores, spec, held_out=held_out) for spec in scorers if spec != SEMHASH}
+    rows = {}
+    for spec in (spec for spec in scorers if spec != SEMHASH):
+        rows[spec] = ({} if held_out else _validated(spec) or {}).get("in_stores", {})
+        if not rows[spec]:
+            models = quality.load_models(spec)
+            judges = {one.name: models.scorer for members in stores.values() for one in members}
+            rows[spec] = quality.store_report(stores, judges, models.encoder)
 
     def row(name: str, cells: Mapping[str, int]) -> list[str]:
         return [name, *(column.format(**cells) for column in _STORE_COLUMNS.values())]
 
     for title, name in (("labelled stores", STORES), ("worlds", quality.WORLDS)):
         some = next((cells[name] for cells in rows.values() if cells.get(name)), None)
-        if some is None:
-            continue
-        table: Rows = [(f"{some['memories']} memories in {some['stores']} {title}", *_STORE_COLUMNS)]
-        table += [row(_name(spec), cells[name]) for spec, cells in rows.items()]
-        styles = rows.get(BUNDLED, {}) if name == quality.WORLDS else {}
-        own = (style for style in styles if style not in (STORES, quality.WORLDS))
-        table += [row(f"- {style}", styles[style]) for style in own]
-        yield table
-
-
-def _inside(
-    stores: Mapping[str, Sequence[LabelledStore]], spec: str, *, held_out: bool
-) -> dict[str, dict[str, int]]:
-    figures: dict[str, dict[str, int]] = ({} if held_out else _validated(spec) or {}).get("in_stores", {})
-    if figures:
-        return figures
-    models = quality.load_models(spec)
-    scorers = {one.name: models.scorer for members in stores.values() for one in members}
-    return quality.store_report(stores, scorers, models.encoder)
+        if some is not None:
+            table: Rows = [(f"{some['memories']} memories in {some['stores']} {title}", *_STORE_COLUMNS)]
+            table += [row(_name(spec), cells[name]) for spec, cells in rows.items()]
+            styles = rows.get(BUNDLED, {}) if name == quality.WORLDS else {}
+            own = (style for style in styles if style not in (STORES, quality.WORLDS))
+            yield table + [row(f"- {style}", styles[style]) for style in own]
 
 
 def outside_table(files: Sequence[Path], scorers: Sequence[str]) -> Rows:

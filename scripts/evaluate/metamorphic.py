@@ -80,13 +80,10 @@ def _typo(text: str, dice: random.Random) -> str | None:
     for place in dice.sample(places, len(places)):
         word = place[0]
         at = dice.randrange(1, len(word) - 1)
-        slips = (
-            word[:at] + word[at + 1 :],
-            word[:at] + word[at] + word[at:],
-            word[:at] + word[at + 1] + word[at] + word[at + 2 :],
-            word[:at] + dice.choice("aeinorst") + word[at + 1 :],
-        )
-        slip = dice.choice(slips)
+        before, letter, after = word[:at], word[at], word[at + 1 :]
+        other = dice.choice("aeinorst")
+        slips = (before + after, before + letter + letter + after, before + after[0] + letter + after[1:])
+        slip = dice.choice((*slips, before + other + after))
         if slip != word and not is_word(slip):
             return put_in(text, place, slip)
     return None

@@ -166,11 +166,9 @@ def kind_figures(decisions: Decisions, kinds: Sequence[str]) -> Figures:
     figures = {}
     for name in np.unique(named).tolist():
         some = decisions.where(named == name)
-        figures[name] = {
-            "pairs": len(some),
-            "right": float(np.average(some.best == some.gold, weights=some.weight)),
-            "auto": float(np.average(some.auto, weights=some.weight)),
-        }
+        shares = {"right": some.best == some.gold, "auto": some.auto}
+        means = {of: float(np.average(part, weights=some.weight)) for of, part in shares.items()}
+        figures[name] = {"pairs": len(some), **means}
     return figures
 
 
@@ -234,11 +232,8 @@ class Gold:
     def opposed(self, conflict: Resolve) -> set[int]:
         """Contradictions of which ids stand on the two sides of a conflict."""
         first, second = frozenset(conflict.a), frozenset(conflict.b)
-        return {
-            number
-            for number, (a, b) in enumerate(self.contradictions)
-            if (a & first and b & second) or (b & first and a & second)
-        }
+        every = enumerate(self.contradictions)
+        return {at for at, (a, b) in every if (a & first and b & second) or (b & first and a & second)}
 
 
 def store_figures(plan: Plan, gold: Gold) -> Figures:
@@ -299,3 +294,18 @@ def _extras_reviewed(group: frozenset[str], merges: Iterable[Merge], doubts: Ite
         joined = set[str]().union(*(part for part in parts if part & ids))
         parts = [part for part in parts if not part & ids] + ([joined] if joined else [])
     return len(group) - len(parts)
+
+
+def markdown(rows: Iterable[Sequence[object]]) -> str:
+    """Rows of cells as a table; the first row is its head."""
+    head, *lines = ("| " + " | ".join(map(shown, row)) + " |" for row in rows)
+    return "\n".join((head, "|---" * (head.count(" | ") + 1) + "|", *lines)).replace("|  |", "| |")
+
+
+def shown(value: object) -> str:
+    """A cell: three places of a share, and a dash for what there is none of."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(shown, value)) or "-"
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -28,7 +28,7 @@ from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.scripts.evaluate.tables import markdown
+from mem0_dream.scripts.evaluate.metrics import markdown
 from mem0_dream.settings import Settings
 
 TABLE = Path(__file__).parents[1] / "data" / "planted.tsv"

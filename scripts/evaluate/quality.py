@@ -148,10 +148,9 @@ def pairs_report(measured: Measured, models: Models) -> Figures:
         figures["candidates"][label.value] = share
     sets: dict[str, NDArray[np.bool_]] = {}
     sources, styles = measured.rows(lambda pair: pair.source), measured.rows(lambda pair: pair.style)
-    for source, of_source in sources.items():
-        inside = {f"{source}/{style}": of_source & rows for style, rows in styles.items()}
-        inside = {name: rows for name, rows in inside.items() if rows.any()}
-        sets |= ({source: of_source} if len(sources) > 1 else {}) | (inside if len(inside) > 1 else {})
+    for source, rows in sources.items():
+        inside = {f"{source}/{style}": rows & some for style, some in styles.items() if (rows & some).any()}
+        sets |= ({source: rows} if len(sources) > 1 else {}) | (inside if len(inside) > 1 else {})
     kinds = metrics.kind_figures(decisions, [pair.kind for pair in measured.pairs])
     parts = {name: decisions.where(rows) for name, rows in sets.items()}
     of_sets = {name: metrics.pair_figures(part, threshold=threshold) for name, part in parts.items()}

@@ -36,10 +36,9 @@ def load_semhash() -> Any:  # noqa: ANN401  (a class of an optional package)
 class SemHashScorer:
     """Duplicate if and only if SemHash, given the two texts, would drop one of them.
 
-    Its documented use is `self_deduplicate()` over a whole collection. Over
-    all texts at once the answer for one pair would depend on which other texts happen to be in the file,
-    so each pair is a collection of its own: two records, threshold as it comes (0.9). It says yes or no,
-    which is written as probability 1 or 0, and it knows no contradictions.
+    Its documented use is `self_deduplicate()` over a whole collection, where the answer for one pair would
+    depend on which other texts are in the file, so each pair is a collection of its own: two records,
+    threshold as it comes (0.9). Yes or no is written as probability 1 or 0, and it knows no contradictions.
     """
 
     thresholds = Thresholds(auto=1.0, duplicate=1.0, contradiction=NEVER)
@@ -67,10 +66,10 @@ def judge_alone(
     """Verdicts by a scorer's probabilities and thresholds alone: no guards, no exact copies of ours."""
     scores = scorer.score([pair_input(pair, memories) for pair in candidates])
     verdicts = []
-    for pair, row, directions in zip(
+    for pair, row, ways in zip(
         candidates, scores.probabilities.tolist(), scores.entailment.tolist(), strict=True
     ):
         label, auto = decide(row, (), scorer.thresholds)
-        said = {"probabilities": tuple(row), "entailment": tuple(directions)}
+        said = {"probabilities": tuple(row), "entailment": tuple(ways)}
         verdicts.append(Verdict(pair, label, auto=auto, **said))
     return tuple(verdicts)

@@ -21,9 +21,8 @@ from mem0_dream.pipeline.judging.judge import decide
 from mem0_dream.records import Label
 from mem0_dream.scripts.evaluate import labelled
 from mem0_dream.scripts.evaluate.labelled import DUPLICATE, LabelledPair
-from mem0_dream.scripts.evaluate.metrics import LABELS
+from mem0_dream.scripts.evaluate.metrics import LABELS, markdown
 from mem0_dream.scripts.evaluate.quality import Measured, Models, load_models, measure
-from mem0_dream.scripts.evaluate.tables import markdown
 
 TRAPS = Path(__file__).parents[2] / "tests" / "models" / "traps.tsv"
 OF_BINDINGS = DOUBTS | {"binding", "narrower", "stage", "hedge", "past", "extent"}
