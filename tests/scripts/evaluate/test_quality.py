@@ -11,29 +11,20 @@ import numpy as np
 import pytest
 from mem0_dream.pipeline.actions import Action, Member, Merge, Prune, Resolve
 from mem0_dream.pipeline.plan import Plan
-from mem0_dream.records import Label, Memory, Scope
+from mem0_dream.records import Memory, Scope
 from mem0_dream.scripts.evaluate import metrics
 from mem0_dream.scripts.evaluate.labelled import read_files
-from mem0_dream.scripts.evaluate.metrics import (
-    Decisions,
-    Gold,
-    calibration_error,
-    pair_figures,
-    share_right,
-    store_figures,
-    threshold_at,
-)
 from mem0_dream.scripts.evaluate.quality import main
 
 SCOPE = Scope.of(user_id="u")
 DUP, CON, DIS, UNSURE = range(4)
 
 
-def decisions(rows: list[tuple[int, int, bool]], *, weight=None, group=None) -> Decisions:
+def decisions(rows: list[tuple[int, int, bool]], *, weight=None, group=None) -> metrics.Decisions:
     gold, decided, auto = (np.array(column) for column in zip(*rows, strict=True))
     probabilities = np.eye(3)[np.minimum(decided, DIS)]
     weight = np.ones(len(rows)) if weight is None else np.array(weight, dtype=float)
-    return Decisions(
+    return metrics.Decisions(
         gold, decided, auto, probabilities, weight, np.arange(len(rows)) if group is None else np.array(group)
     )
 
@@ -43,7 +34,7 @@ FOUR = [(DUP, DUP, True), (DUP, UNSURE, False), (CON, DUP, True), (DIS, DIS, Fal
 
 def test_figures_by_hand():
     """Two duplicates, one merged; a contradiction merged wrongly; a distinct pair left alone."""
-    figures = pair_figures(decisions(FOUR), threshold=0.9)
+    figures = metrics.pair_figures(decisions(FOUR), threshold=0.9)
     assert figures["labels"]["duplicate"] == {"precision": 0.5, "recall": 0.5, "f1": 0.5, "support": 2}
     assert figures["labels"]["contradiction"] == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 1}
     assert figures["labels"]["distinct"]["precision"] == 0.5
@@ -60,21 +51,21 @@ def test_figures_by_hand():
 def test_the_most_probable_label_stands_on_top_and_the_decision_below():
     held_back = decisions([(DUP, UNSURE, False), (DIS, DIS, False)])
     held_back = replace(held_back, probabilities=np.array([[0.7, 0.1, 0.2], [0.1, 0.1, 0.8]]))
-    figures = pair_figures(held_back, threshold=0.9)
+    figures = metrics.pair_figures(held_back, threshold=0.9)
     assert figures["labels"]["duplicate"]["recall"] == 1.0
     assert figures["decided"]["labels"]["duplicate"]["recall"] == 0.0
     assert figures["unsure"] == 1
 
 
 def test_weights_count_for_pairs():
-    weighted = pair_figures(decisions(FOUR, weight=[3, 1, 1, 1]), threshold=0.9)
-    repeated = pair_figures(decisions([FOUR[0], FOUR[0], *FOUR]), threshold=0.9)
+    weighted = metrics.pair_figures(decisions(FOUR, weight=[3, 1, 1, 1]), threshold=0.9)
+    repeated = metrics.pair_figures(decisions([FOUR[0], FOUR[0], *FOUR]), threshold=0.9)
     for name in ("macro_f1", "labels", "auto", "confusion", "ece"):
         assert weighted[name] == repeated[name]
 
 
 def test_no_merge_is_no_wrong_merge():
-    figures = pair_figures(decisions([(DUP, DIS, False), (DIS, DIS, False)]), threshold=0.9)
+    figures = metrics.pair_figures(decisions([(DUP, DIS, False), (DIS, DIS, False)]), threshold=0.9)
     assert (figures["auto"]["precision"], figures["auto"]["recall"]) == (1.0, 0.0)
 
 
@@ -84,7 +75,7 @@ def test_shares_are_reckoned_as_scikit_learn_does():
     rng = np.random.default_rng(3)
     gold, decided, weight = rng.integers(0, 3, 200), rng.integers(0, 4, 200), rng.random(200)
     rows = [(int(g), int(d), False) for g, d in zip(gold, decided, strict=True)]
-    figures = pair_figures(decisions(rows, weight=weight), threshold=0.9)["decided"]
+    figures = metrics.pair_figures(decisions(rows, weight=weight), threshold=0.9)["decided"]
     expected = precision_recall_fscore_support(gold, np.minimum(decided, DIS), sample_weight=weight)
     for name, shares in zip(("precision", "recall", "f1"), expected[:3], strict=True):
         assert [part[name] for part in figures["labels"].values()] == pytest.approx(shares.tolist())
@@ -102,7 +93,7 @@ def test_reported_contradictions_by_hand():
 
 def test_intervals_are_seeded_and_hold_the_estimate():
     rows = FOUR * 10
-    first, second = (pair_figures(decisions(rows), threshold=0.9) for _ in range(2))
+    first, second = (metrics.pair_figures(decisions(rows), threshold=0.9) for _ in range(2))
     assert first["intervals"] == second["intervals"]
     low, high = first["intervals"]["macro_f1"]
     assert low < first["macro_f1"] < high
@@ -110,8 +101,8 @@ def test_intervals_are_seeded_and_hold_the_estimate():
 
 def test_pairs_of_one_user_are_drawn_together():
     rows = [(DUP, DUP, True)] * 20 + [(DIS, DUP, True)] * 20
-    apart = pair_figures(decisions(rows), threshold=0.9)["intervals"]["auto_precision"]
-    users = pair_figures(decisions(rows, group=[row // 10 for row in range(40)]), threshold=0.9)
+    apart = metrics.pair_figures(decisions(rows), threshold=0.9)["intervals"]["auto_precision"]
+    users = metrics.pair_figures(decisions(rows, group=[row // 10 for row in range(40)]), threshold=0.9)
     together = users["intervals"]["auto_precision"]
     assert together[1] - together[0] > apart[1] - apart[0]
 
@@ -134,9 +125,9 @@ def prune(memory_id: str) -> Prune:
     return Prune(id="p", scope=SCOPE, category=None, members=(member(memory_id),), reason="stale")
 
 
-def gold(groups=("abc",), contradictions=(), stale=(), keep="k") -> Gold:
+def gold(groups=("abc",), contradictions=(), stale=(), keep="k") -> metrics.Gold:
     opposed = tuple((frozenset(older), frozenset(newer)) for older, newer in contradictions)
-    return Gold(tuple(frozenset(g) for g in groups), opposed, frozenset(stale), frozenset(keep))
+    return metrics.Gold(tuple(frozenset(g) for g in groups), opposed, frozenset(stale), frozenset(keep))
 
 
 @pytest.mark.parametrize(
@@ -153,13 +144,13 @@ def gold(groups=("abc",), contradictions=(), stale=(), keep="k") -> Gold:
 )
 def test_removed_duplicates_are_counted_against_the_group(action, removed, wrong):
     """A group shrinks by what goes, a fused text stays; whatever goes for another fact goes wrongly."""
-    figures = store_figures(plan(action), gold())
+    figures = metrics.store_figures(plan(action), gold())
     assert [figures[name] for name in ("duplicates", "removed", "reviewed")] == [2, removed, removed]
     assert figures["wrongly_removed"] == wrong
 
 
 def test_wrong_prunes_are_wrong_removals():
-    figures = store_figures(plan(prune("s"), prune("k")), gold(stale="st"))
+    figures = metrics.store_figures(plan(prune("s"), prune("k")), gold(stale="st"))
     names = ("prunes", "prunes_right", "prunes_wrong", "prunes_missed")
     assert [figures[name] for name in names] == [2, 1, ["k"], ["t"]]
     assert figures["wrongly_removed"] == figures["kept_violated"] == ["k"]
@@ -171,14 +162,16 @@ def conflict(a: str, b: str) -> Resolve:
 
 def test_what_is_left_to_a_person_is_counted():
     doubts = (merge("ab", "a"), merge("ax", "a"), conflict("o", "n"))
-    figures = store_figures(plan(unsure=doubts), gold(contradictions=[("o", "n")]))
+    figures = metrics.store_figures(plan(unsure=doubts), gold(contradictions=[("o", "n")]))
     names = ("asked", "asked_right", "removed", "reviewed")
     assert [figures[name] for name in names] == [3, 2, 0, 1]
 
 
 def test_contradictions_are_found_between_sides():
     conflicts = (conflict("op", "n"), conflict("x", "y"))
-    figures = store_figures(plan(*conflicts), gold(contradictions=[("o", "n"), ("p", "n"), ("o", "p")]))
+    figures = metrics.store_figures(
+        plan(*conflicts), gold(contradictions=[("o", "n"), ("p", "n"), ("o", "p")])
+    )
     names = ("contradictions", "found", "reported", "right")
     assert [figures[name] for name in names] == [3, 2, 2, 1]
 
@@ -250,17 +243,19 @@ def test_files_and_styles_are_sets(tmp_path, capsys):
     }  # fmt: skip
 
 
-def test_store_alone_has_no_pairs(store_file, capsys):
+def test_store_alone_has_no_pairs_and_its_pinned_memories_are_read_as_pinned(store_file, capsys):
     assert main([str(store_file), "--scorer", "keywords"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["pairs"], set(report["stores"])) == (0, {"tiny"})
+    _, (store,) = read_files([store_file])
+    assert [memory.id for memory in store.inventory.memories if memory.pinned] == ["s3"]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("a.jsonl", '{"a": "x"}', "line 1,"),
-        ("a.jsonl", "{}\n".replace("{}", "no json"), "line 1,"),
+        ("a.jsonl", "no json\n", "line 1,"),
         ("a.jsonl", '{"a": "x", "b": "y", "label": "unsure"}', "tuple.index"),
         ("a.json", "[]", "cannot be read"),
         ("a.json", "", "cannot be read"),
@@ -278,19 +273,17 @@ def test_missing_file_and_scorer_are_errors(tmp_path, pairs_file, capsys):
     assert "There is no scorer 'magic'" in capsys.readouterr().err
 
 
-def test_pinned_memories_are_read_as_pinned(store_file):
-    _, (store,) = read_files([store_file])
-    assert [memory.id for memory in store.inventory.memories if memory.pinned] == ["s3"]
-    assert {Label.DUPLICATE, Label.CONTRADICTION, Label.DISTINCT} == set(metrics.LABELS)
-
-
 def test_the_calibration_error_by_hand():
     confidence, right = np.array([0.92, 0.94, 0.1, 0.16]), np.array([True, False, False, False])
     gaps = 0.6 * 0.14 + 0.4 * (0.93 - 0.5)
-    assert calibration_error(confidence, right, np.array([1, 1, 1, 2.0])) == pytest.approx(gaps)
-    assert calibration_error(np.full(2, 0.5), np.array([True, False]), np.ones(2)) == pytest.approx(0.0)
+    assert metrics.calibration_error(confidence, right, np.array([1, 1, 1, 2.0])) == pytest.approx(gaps)
+    assert metrics.calibration_error(np.full(2, 0.5), np.array([True, False]), np.ones(2)) == pytest.approx(
+        0.0
+    )
     for count, gap in ((9, 0.0), (5, 0.4)):
-        assert calibration_error(np.full(10, 0.9), np.arange(10) < count, np.ones(10)) == pytest.approx(gap)
+        assert metrics.calibration_error(
+            np.full(10, 0.9), np.arange(10) < count, np.ones(10)
+        ) == pytest.approx(gap)
 
 
 SCORE, RIGHT, ONE = np.array([0.9, 0.8, 0.7, 0.6]), np.array([True, True, False, True]), np.ones(4)
@@ -298,17 +291,17 @@ SCORE, RIGHT, ONE = np.array([0.9, 0.8, 0.7, 0.6]), np.array([True, True, False,
 
 @pytest.mark.parametrize(("precision", "threshold"), [(1.0, 0.8), (0.75, 0.6), (1.01, np.inf)])
 def test_a_threshold_is_the_lowest_that_keeps_the_precision(precision, threshold):
-    assert threshold_at(SCORE, RIGHT, ONE, precision) == threshold
-    assert threshold_at(SCORE, np.zeros(4, dtype=bool), ONE, precision) == np.inf
+    assert metrics.threshold_at(SCORE, RIGHT, ONE, precision) == threshold
+    assert metrics.threshold_at(SCORE, np.zeros(4, dtype=bool), ONE, precision) == np.inf
 
 
 def test_equal_scores_stand_or_fall_together_and_weigh_as_much_as_they_say():
     """Precision 1 at 0.9, 0.8 at 0.5 (four of five by weight), 0.4 at 0.1."""
     parts = np.array([0.5, 0.9, 0.5, 0.1]), np.array([True, True, False, False]), np.array([3.0, 1, 1, 5])
-    assert [threshold_at(*parts, share) for share in (0.81, 0.8, 0.41, 0.4)] == [0.9, 0.5, 0.5, 0.1]
+    assert [metrics.threshold_at(*parts, share) for share in (0.81, 0.8, 0.41, 0.4)] == [0.9, 0.5, 0.5, 0.1]
 
 
 def test_weights_count_as_pairs_and_nothing_chosen_is_precise_and_useless():
-    found = share_right(SCORE, RIGHT, np.array([1.0, 1.0, 3.0, 1.0]), 0.65)
+    found = metrics.share_right(SCORE, RIGHT, np.array([1.0, 1.0, 3.0, 1.0]), 0.65)
     assert found == pytest.approx((2 / 5, 2 / 3))
-    assert share_right(SCORE, RIGHT, ONE, 2.0) == (1.0, 0.0)
+    assert metrics.share_right(SCORE, RIGHT, ONE, 2.0) == (1.0, 0.0)

@@ -36,14 +36,9 @@ class CountingEncoder:
 
 
 @pytest.fixture
-def encoder() -> CountingEncoder:
-    return CountingEncoder()
-
-
-@pytest.fixture
-def scorer(encoder) -> SemHashScorer:
+def scorer() -> SemHashScorer:
     pytest.importorskip("semhash")
-    return SemHashScorer(encoder)
+    return SemHashScorer(CountingEncoder())
 
 
 def test_semhash_drops_one_of_two_above_its_default_threshold(scorer):
@@ -52,8 +47,9 @@ def test_semhash_drops_one_of_two_above_its_default_threshold(scorer):
     assert scorer.score([]).probabilities.shape == (0, 3)
 
 
-def test_the_order_of_a_pair_does_not_matter(scorer):
+def test_the_order_of_a_pair_does_not_matter_and_each_text_is_encoded_once(scorer):
     there = scorer.score([PairInput("a", "near", 0.0), PairInput("a", "far", 0.0)])
+    assert sorted(scorer._encoder.asked) == ["a", "far", "near"]
     back = scorer.score([PairInput("near", "a", 0.0), PairInput("far", "a", 0.0)])
     assert there.probabilities.tolist() == back.probabilities.tolist()
 
@@ -62,11 +58,6 @@ def test_no_guard_holds_it_back(scorer):
     memories = {text: Memory(text, text, SCOPE) for text in ("Owns 2 boats", "Owns 3 boats")}
     (verdict,) = judge_alone([Candidate(*memories, 0.99)], memories, scorer)
     assert (verdict.label, verdict.auto, verdict.evidence) == (Label.DUPLICATE, True, ())
-
-
-def test_each_text_is_encoded_once(scorer, encoder):
-    scorer.score([PairInput("a", "near", 0.0), PairInput("a", "far", 0.0)])
-    assert sorted(encoder.asked) == ["a", "far", "near"]
 
 
 def test_missing_semhash_is_one_sentence(tmp_path, capsys, monkeypatch):

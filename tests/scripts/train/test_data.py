@@ -7,67 +7,46 @@ import random
 from pathlib import Path
 
 import pytest
-from mem0_dream.scripts.train.examples import (
-    CONTRADICTION,
-    DISTINCT,
-    DUPLICATE,
-    ENTAILS,
-    NEUTRAL,
-    NO_DUPLICATE,
-    NOT_ENTAILED,
-    both_orders,
-    composed_pairs,
-    compound_pairs,
-    join,
-    minimal_pairs,
-    read_nli,
-    read_short,
-    short_pairs,
-)
-from mem0_dream.scripts.train.restatements import (
-    constructed_pairs,
-    read_restatements,
-    restated,
-    restated_pairs,
-)
-from mem0_dream.scripts.train.stories import Fact, Story, read_stories, render, story_pairs
+from mem0_dream.scripts.train import examples, restatements, stories
 
 
 def seeded(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311
 
 
-DATA = Path(__file__).parents[3] / "scripts" / "data"
-PATTERNS = read_restatements(DATA / "restatements.txt")[1]
+DATA = examples.DATA
+PATTERNS = restatements.read_restatements(DATA / "restatements.txt")[1]
 
 
 def test_both_orders_mirror_the_direction_of_entailment() -> None:
-    forward, backward = both_orders("more", "less", "a_has_more")
-    assert (forward.a, forward.entailment, forward.memory) == ("more", ENTAILS, DUPLICATE)
-    assert (backward.a, backward.entailment, backward.memory) == ("less", NEUTRAL, DUPLICATE)
+    forward, backward = examples.both_orders("more", "less", "a_has_more")
+    assert (forward.a, forward.entailment, forward.memory) == ("more", examples.ENTAILS, examples.DUPLICATE)
+    assert (backward.a, backward.entailment, backward.memory) == (
+        "less",
+        examples.NEUTRAL,
+        examples.DUPLICATE,
+    )
 
 
-def test_a_short_set_gives_its_fifteen_certain_pairs_in_both_orders() -> None:
-    group = read_short(DATA / "contrast_short.jsonl")[:1]
-    labels = [example.memory for example in short_pairs(group)]
-    assert [labels.count(label) for label in (DUPLICATE, CONTRADICTION, DISTINCT)] == [6, 12, 12]
-
-
-def test_compound_and_minimal_sets_can_be_read() -> None:
-    assert sum(1 for _ in compound_pairs(DATA / "contrast_compound.jsonl")) % 48 == 0
-    assert sum(1 for _ in minimal_pairs(DATA / "minimal.txt")) % 10 == 0
+def test_sets_give_their_certain_pairs_in_both_orders() -> None:
+    group = examples.read_short(DATA / "contrast_short.jsonl")[:1]
+    labels = [example.memory for example in examples.short_pairs(group)]
+    of = (examples.DUPLICATE, examples.CONTRADICTION, examples.DISTINCT)
+    assert [labels.count(label) for label in of] == [6, 12, 12]
+    assert sum(1 for _ in examples.compound_pairs(DATA / "contrast_compound.jsonl")) % 48 == 0
+    assert sum(1 for _ in examples.minimal_pairs(DATA / "minimal.txt")) % 10 == 0
 
 
 def test_composed_pairs_are_reproducible() -> None:
-    sets = read_short(DATA / "contrast_short.jsonl")[:20]
-    first = list(composed_pairs(sets, seed=1))
-    assert first == list(composed_pairs(sets, seed=1))
-    assert first != list(composed_pairs(sets, seed=2))
+    sets = examples.read_short(DATA / "contrast_short.jsonl")[:20]
+    first = list(examples.composed_pairs(sets, seed=1))
+    assert first == list(examples.composed_pairs(sets, seed=1))
+    assert first != list(examples.composed_pairs(sets, seed=2))
 
 
 def test_joined_facts_are_all_there() -> None:
     for seed in range(12):
-        text = join(["Rex is a dog.", "Mia sings."], seeded(seed))
+        text = examples.join(["Rex is a dog.", "Mia sings."], seeded(seed))
         assert "Rex is a dog" in text
         assert "Mia sings" in text
 
@@ -76,14 +55,16 @@ def test_stories_use_the_later_state_only_where_asked(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text(
         "# Ada | she\n- @ lives in Rome | Rome\n> @ lives in Oslo | Oslo\n", encoding="utf-8"
     )
-    (story,) = read_stories(tmp_path / "s.txt")
-    assert story == Story("Ada", "she", (Fact(("@ lives in Rome", "Rome"), ("@ lives in Oslo", "Oslo")),))
-    assert "Rome" in render(story, [0], [False], seeded(0))
-    assert "Oslo" in render(story, [0], [True], seeded(0))
+    (story,) = stories.read_stories(tmp_path / "s.txt")
+    assert story == stories.Story(
+        "Ada", "she", (stories.Fact(("@ lives in Rome", "Rome"), ("@ lives in Oslo", "Oslo")),)
+    )
+    assert "Rome" in stories.render(story, [0], [False], seeded(0))
+    assert "Oslo" in stories.render(story, [0], [True], seeded(0))
 
 
 def test_story_pairs_leave_no_placeholder() -> None:
-    for example in story_pairs(read_stories(DATA / "stories.txt"), seed=5):
+    for example in stories.story_pairs(stories.read_stories(DATA / "stories.txt"), seed=5):
         assert not {"@", "%s", "%o", "%r"} & set(example.a.replace("%s", " %s ").split())
         assert "\0" not in example.a
 
@@ -91,19 +72,19 @@ def test_story_pairs_leave_no_placeholder() -> None:
 def test_a_line_that_is_no_story_line_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("# Ada | she\n+ oops\n", encoding="utf-8")
     with pytest.raises(ValueError, match="oops"):
-        read_stories(tmp_path / "s.txt")
+        stories.read_stories(tmp_path / "s.txt")
 
 
 def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "t.tsv.gz", "wt", encoding="utf-8") as file:
         file.write("kind\tlabel\ta\tb\tsource\tlicence\ne_ne\tne\tx\ty\thans_regen\tMIT\n")
-    assert read_nli(tmp_path / "t.tsv.gz", seed=1)[0].entailment == NOT_ENTAILED
+    assert examples.read_nli(tmp_path / "t.tsv.gz", seed=1)[0].entailment == examples.NOT_ENTAILED
 
 
 def test_a_pronoun_takes_the_case_of_its_place() -> None:
-    facts = (Fact(("@ moved", "Moved")), Fact(("the form is for @ and @'s son", "Form")))
-    story = Story("Ana", "she", facts)
-    texts = {render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}
+    facts = (stories.Fact(("@ moved", "Moved")), stories.Fact(("the form is for @ and @'s son", "Form")))
+    story = stories.Story("Ana", "she", facts)
+    texts = {stories.render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}
     assert any("for her and her son" in text for text in texts)
     assert not any("for she" in text for text in texts)
 
@@ -111,22 +92,24 @@ def test_a_pronoun_takes_the_case_of_its_place() -> None:
 def test_constructions_say_the_same_unless_two_are_exchanged(tmp_path: Path) -> None:
     file = tmp_path / "r.txt"
     file.write_text("@one: Ann; Bo\nc one -: {a} leads {b} | {b} is led by {a}\n", encoding="utf-8")
-    pairs = list(constructed_pairs(read_restatements(file)[0], seed=1, count=200))
+    pairs = list(restatements.constructed_pairs(restatements.read_restatements(file)[0], seed=1, count=200))
     led = {"Ann leads Bo": "Ann", "Bo is led by Ann": "Ann", "Bo leads Ann": "Bo", "Ann is led by Bo": "Bo"}
 
     def leader(text: str) -> str:
         return next(who for said, who in led.items() if said in text)
 
     for pair in pairs:
-        assert pair.memory == (DUPLICATE if leader(pair.a) == leader(pair.b) else CONTRADICTION)
-    assert {pair.memory for pair in pairs} == {DUPLICATE, CONTRADICTION}
+        assert pair.memory == (
+            examples.DUPLICATE if leader(pair.a) == leader(pair.b) else examples.CONTRADICTION
+        )
+    assert {pair.memory for pair in pairs} == {examples.DUPLICATE, examples.CONTRADICTION}
 
 
 @pytest.mark.parametrize("line", ["x one -: {a} leads {b}", "c two -: {a} leads {b}", "c one: {a} leads {b}"])
 def test_a_relation_of_another_shape_is_an_error(tmp_path: Path, line: str) -> None:
     (tmp_path / "r.txt").write_text(f"@one: Ann; Bo\n{line}\n", encoding="utf-8")
     with pytest.raises(ValueError, match="leads"):
-        read_restatements(tmp_path / "r.txt")
+        restatements.read_restatements(tmp_path / "r.txt")
 
 
 @pytest.mark.parametrize(
@@ -141,12 +124,14 @@ def test_a_relation_of_another_shape_is_an_error(tmp_path: Path, line: str) -> N
     ],
 )  # fmt: skip
 def test_a_restatement_moves_what_it_says(text: str, forms: set[str | None]) -> None:
-    assert {restated(text, PATTERNS, seeded(seed)) for seed in range(20)} == forms
+    assert {restatements.restated(text, PATTERNS, seeded(seed)) for seed in range(20)} == forms
 
 
 def test_a_restatement_comes_with_its_exchange() -> None:
     told = [
         pair.memory
-        for pair in restated_pairs([["User ran home for 5 km on Monday."]], PATTERNS, seed=2, count=1)
+        for pair in restatements.restated_pairs(
+            [["User ran home for 5 km on Monday."]], PATTERNS, seed=2, count=1
+        )
     ]
-    assert told == [DUPLICATE, NO_DUPLICATE]
+    assert told == [examples.DUPLICATE, examples.NO_DUPLICATE]
