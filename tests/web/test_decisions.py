@@ -55,25 +55,6 @@ def test_an_index_that_was_rejected_stays(files: Files) -> None:
     assert files.index == before
 
 
-def test_a_conflict_of_files_is_settled_by_its_sentence(files: Files) -> None:
-    tabs = (files.memories / "tabs.md").read_bytes()
-    files.say("resolve", "b")
-    files.apply()
-    assert not (files.memories / "friday.md").exists()
-    assert (files.memories / "tabs.md").read_bytes() == tabs
-
-
-def test_a_settled_contradiction_of_a_graph_leaves_its_relation_in_sight(tmp_path, monkeypatch):
-    world = KINDS["graph"](tmp_path, monkeypatch)
-    desk = desk_of(world, tmp_path / "state")
-    (card,) = [card for card in desk.data()["cards"] if card["kind"] == "resolve"]
-    desk.review.answer(card["key"], "b", now=NOW)
-    shown = desk.preview()
-    assert any("supersedes" in line for line in shown["lines"])
-    desk.apply(shown["digest"])
-    assert "supersedes" in (tmp_path / "memory.jsonl").read_text(encoding="utf-8")
-
-
 def test_accepted_doubts_around_one_memory_are_one_change_that_is_shown(tmp_path: Path) -> None:
     from builders import MAYBE, memory
     from mem0_dream.testing import FakeScorer, InMemoryStore

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from builders import memory
@@ -20,9 +18,6 @@ from mem0_dream.testing import InMemoryStore
 from page_checks import answer_some, answers, apply, card, cards, preview, reviewed, say, status, violations
 from reviewing import NOW, World, many_world, served
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 from mem0_dream.pipeline.web.desk import ReviewObserver
 
@@ -35,7 +30,7 @@ def taught(world: World) -> list[Label]:
 
 
 class TestAnswers:
-    def test_accept_reject_and_undo_an_answer(self, review: Page, world: World) -> None:
+    def test_accept_reject_and_undo_an_answer(self, review, world):
         dog = say(review, "Pickle")
         assert answers(world) == ["yes"]
         assert "Apply 1 change" in status(review)
@@ -54,7 +49,7 @@ class TestAnswers:
         ("say", "words"), [("a", "A stays"), ("b", "B stays"), ("both", "Both hold"), ("skip", "Left open"),
          ("still", "Still true")],
     )  # fmt: skip
-    def test_a_conflict_takes_five_answers(self, review: Page, world: World, say: str, words: str) -> None:
+    def test_a_conflict_takes_five_answers(self, review, world, say, words):
         conflict = review.locator("article.resolve")
         conflict.locator(f'[data-say="{say}"]').click()
         conflict.locator(".said", has_text=words).wait_for()
@@ -65,21 +60,21 @@ class TestAnswers:
         review.keyboard.press({"both": "o", "still": "t", "skip": "s"}.get(say, say))
         conflict.locator(".said", has_text=words).wait_for()
 
-    def test_what_is_kept_after_the_tab_was_left_is_in_the_list_of_answers(self, review: Page) -> None:
+    def test_what_is_kept_after_the_tab_was_left_is_in_the_list_of_answers(self, review):
         slow = "async (...given) => { await new Promise((done) => setTimeout(done, 300)); return plain(...given); }"
         review.evaluate(f"() => {{ const plain = window.fetch; window.fetch = {slow}; }}")
         review.locator('article.prune [data-say="still"]').first.click()
         review.click("#tab-answered")
         review.locator("article.prune .said", has_text="Still true").wait_for()
 
-    def test_of_two_that_may_be_one_fact_either_is_kept(self, review: Page, world: World) -> None:
+    def test_of_two_that_may_be_one_fact_either_is_kept(self, review, world):
         shown = [row.inner_text() for row in card(review, "sea voyages").locator(".row.goes .text").all()]
         say(review, "sea voyages", "a", "A stays")
         apply(review)
         hidden = {row["text"]: row["metadata"] for row in world.store.rows.values() if row["expires_on"]}
         assert (shown[0] in hidden, hidden[shown[1]]["superseded_reason"]) == (False, "same fact")
 
-    def test_what_a_settled_conflict_made_untrue_is_a_card(self, review: Page, world: World) -> None:
+    def test_what_a_settled_conflict_made_untrue_is_a_card(self, review, world):
         text = f"{world.store.rows['tabs1']['text'].rstrip('.')}, in the editor of Bob."
         world.store.rows |= InMemoryStore([memory("old", text, days=2)]).rows
         review.locator('article.resolve [data-say="b"]').click()
@@ -94,7 +89,7 @@ class TestAnswers:
         apply(review)
         assert world.store.rows["old"]["expires_on"]
 
-    def test_keys_do_what_the_buttons_do(self, review: Page, world: World) -> None:
+    def test_keys_do_what_the_buttons_do(self, review, world):
         keys = review.keyboard
         keys.press("j")
         first = review.evaluate("document.activeElement.id")
@@ -115,7 +110,7 @@ class TestAnswers:
         keys.press("Escape")
         assert answers(world) == ["yes"]
 
-    def test_the_guards_look_at_a_text_as_it_is_typed(self, review: Page, world: World) -> None:
+    def test_the_guards_look_at_a_text_as_it_is_typed(self, review, world):
         run = card(review, "marathon")
         run.locator('[data-say="edit"]').click()
         box = run.locator("textarea")
@@ -132,7 +127,7 @@ class TestAnswers:
         apply(review)
         assert mine in [row["text"] for row in world.store.rows.values()]
 
-    def test_a_pinned_memory_is_taken_out_of_every_proposal(self, review: Page, world: World) -> None:
+    def test_a_pinned_memory_is_taken_out_of_every_proposal(self, review, world):
         dog = say(review, "Pickle")
         dog.locator("summary").first.click()
         dog.locator(".why summary").click()
@@ -143,14 +138,14 @@ class TestAnswers:
         dog.get_by_text("Accepted").wait_for()
         assert "Apply 1 change" in status(review)
 
-    def test_the_line_accepts_all_merges_above_it(self, review: Page, world: World) -> None:
+    def test_the_line_accepts_all_merges_above_it(self, review, world):
         review.click("#line-panel summary")
         review.locator("#line").fill("0.75")
         review.click('[data-do="accept-line"]')
         review.get_by_text("Apply 3 changes").wait_for()
         assert answers(world) == ["yes"] * 3
 
-    def test_answers_teach_the_thresholds(self, review: Page, world: World) -> None:
+    def test_answers_teach_the_thresholds(self, review, world):
         """A calibration is offered from fifty on; here the journal is filled by hand."""
         doubt = say(review, "sea voyages", "same")
         assert taught(world) == [Label.DUPLICATE]
@@ -168,7 +163,7 @@ class TestAnswers:
 
 
 class TestApply:
-    def test_what_will_be_done_is_shown_then_done_then_taken_back(self, review: Page, world: World) -> None:
+    def test_what_will_be_done_is_shown_then_done_then_taken_back(self, review, world):
         before = copy.deepcopy(world.store.rows)
         for words in ("Pickle", "plumber"):
             say(review, words)
@@ -194,7 +189,7 @@ class TestApply:
         assert review.locator('article.resolve [data-say="b"]').is_visible()
         assert world.store.rows == before
 
-    def test_a_run_draws_a_point(self, review: Page) -> None:
+    def test_a_run_draws_a_point(self, review):
         card(review, "Pickle").locator('[data-say="yes"]').click()
         review.get_by_text("Apply 1 change").wait_for()
         apply(review)
@@ -202,7 +197,7 @@ class TestApply:
         assert review.locator("table.runs tbody tr").count() == 1
         assert review.locator("svg.chart polyline").count() == 2
 
-    def test_a_store_that_changed_meanwhile_is_looked_at_again(self, review: Page, world: World) -> None:
+    def test_a_store_that_changed_meanwhile_is_looked_at_again(self, review, world):
         for words in ("Pickle", "marathon"):
             say(review, words)
         preview(review)
@@ -216,7 +211,7 @@ class TestApply:
         assert "1 answer no longer fits" in review.locator("#notices").inner_text()
         apply(review)
 
-    def test_another_run_under_way_is_told(self, review: Page, world: World) -> None:
+    def test_another_run_under_way_is_told(self, review, world):
         card(review, "Pickle").locator('[data-say="yes"]').click()
         preview(review)
         with world.session() as session, session.locked():
@@ -224,7 +219,7 @@ class TestApply:
             review.get_by_text("Another mem0-dream run").wait_for()
         apply(review)
 
-    def test_progress_is_told_while_it_goes_on(self, page: Page, tmp_path: Path) -> None:
+    def test_progress_is_told_while_it_goes_on(self, page, tmp_path):
         """The page asks how far it is, and the store is slow."""
         import time
 
@@ -242,7 +237,7 @@ class TestApply:
 
 
 class TestTrouble:
-    def test_an_answer_that_was_not_kept_does_not_move_on(self, review: Page) -> None:
+    def test_an_answer_that_was_not_kept_does_not_move_on(self, review):
         review.route("**/answer", lambda route: route.abort())
         review.keyboard.press("j")
         first = review.evaluate("document.activeElement.id")
@@ -260,7 +255,7 @@ class TestTrouble:
         assert run.locator("textarea").input_value() == mine
         assert run.locator('[data-do="save"]').is_enabled()
 
-    def test_over_the_budget_is_asked_twice(self, page: Page, world: World) -> None:
+    def test_over_the_budget_is_asked_twice(self, page, world):
         world.limits = world.limits.model_copy(update={"max_delete": 0.01, "min_delete": 0})
         with reviewed(page, world):
             card(page, "Pickle").locator('[data-say="yes"]').click()
@@ -274,7 +269,7 @@ class TestTrouble:
             assert "dog1" not in world.store.rows
 
     @pytest.mark.parametrize("way", ["resume-run", "undo-run"])
-    def test_a_run_that_was_cut_off_is_named_first(self, review: Page, world: World, way: str) -> None:
+    def test_a_run_that_was_cut_off_is_named_first(self, review, world, way):
         before, written = copy.deepcopy(world.store.rows), list[object]()
 
         def fails(change: object) -> None:
@@ -296,7 +291,7 @@ class TestTrouble:
         gone = {"dog1"} if way == "resume-run" else set()
         assert set(before) - set(world.store.rows) == gone
 
-    def test_any_run_is_taken_back_from_over_time(self, review: Page, world: World) -> None:
+    def test_any_run_is_taken_back_from_over_time(self, review, world):
         before = copy.deepcopy(world.store.rows)
         answer_some(review)
         apply(review)
@@ -306,7 +301,7 @@ class TestTrouble:
         assert review.locator("table.runs button").count() == 0
         assert world.store.rows == before
 
-    def test_words_that_a_text_leaves_out_are_a_warning(self, review: Page) -> None:
+    def test_words_that_a_text_leaves_out_are_a_warning(self, review):
         run = card(review, "marathon")
         run.locator('[data-say="edit"]').click()
         run.locator("textarea").fill(
@@ -318,7 +313,7 @@ class TestTrouble:
 
 
 class TestHolds:
-    def test_a_reload_in_the_middle_loses_nothing(self, review: Page) -> None:
+    def test_a_reload_in_the_middle_loses_nothing(self, review):
         say(review, "Pickle")
         review.reload()
         assert card(review, "Pickle").count() == 0
@@ -326,7 +321,7 @@ class TestHolds:
         assert card(review, "Pickle").get_by_text("Accepted").is_visible()
         assert "1 of 7 proposals answered" in status(review)
 
-    def test_a_review_begun_anew_knows_the_answers(self, page: Page, world: World) -> None:
+    def test_a_review_begun_anew_knows_the_answers(self, page, world):
         for _ in range(2):
             with reviewed(page, world):
                 if not answers(world):
@@ -334,7 +329,7 @@ class TestHolds:
                 page.click("#tab-answered")
                 card(page, "Pickle").get_by_text("Accepted").wait_for()
 
-    def test_the_second_tab_takes_over(self, review: Page, address: str) -> None:
+    def test_the_second_tab_takes_over(self, review, address):
         other = review.context.new_page()
         other.goto(address)
         card(review, "Pickle").locator('[data-say="yes"]').click()
@@ -342,14 +337,7 @@ class TestHolds:
         assert review.locator('[data-say="yes"]').count() == 0
         say(other, "Pickle")
 
-    def test_a_second_review_of_the_same_store_is_refused(self, address: str, world: World) -> None:
-        from mem0_dream.errors import StoreLockedError
-
-        assert address
-        with pytest.raises(StoreLockedError, match="open already"), served(world.access(), ReviewObserver()):
-            pass
-
-    def test_a_wrong_token_is_shown_nothing(self, page: Page, address: str) -> None:
+    def test_a_wrong_token_is_shown_nothing(self, page, address):
         page.goto(address[:-4] + "XXXX")
         assert page.inner_text("body").strip() == "This link is not the one that the terminal printed."
         page.goto(address.partition("?")[0])
@@ -358,14 +346,14 @@ class TestHolds:
         assert cards(page) == []
         assert "Pickle" not in page.content()
 
-    def test_a_server_that_is_gone_is_told(self, page: Page, world: World) -> None:
+    def test_a_server_that_is_gone_is_told(self, page, world):
         with reviewed(page, world):
             pass
         card(page, "Pickle").locator('[data-say="yes"]').click()
         page.get_by_text("The review has ended").wait_for()
         assert card(page, "Pickle").locator('[data-say="yes"]').is_visible()
 
-    def test_hostile_text_is_text_here_too(self, review: Page) -> None:
+    def test_hostile_text_is_text_here_too(self, review):
         say(review, "onerror")
         review.click('[data-do="apply"]')
         assert "<script>" in review.locator("dialog .gone").inner_text()
@@ -373,7 +361,7 @@ class TestHolds:
         review.get_by_text("Done:").wait_for()
         assert review.title() != "run"
 
-    def test_five_hundred_proposals_are_turned_page_by_page(self, page: Page, tmp_path: Path) -> None:
+    def test_five_hundred_proposals_are_turned_page_by_page(self, page, tmp_path):
         with reviewed(page, many_world(500, tmp_path / "state")):
             assert "500" in page.locator(".chip").first.inner_text()
             assert len(cards(page)) == 25
@@ -391,14 +379,14 @@ class TestHolds:
             page.get_by_text("Apply 251 changes").wait_for()
             assert "251 of 500 proposals answered" in status(page)
 
-    def test_the_agent_may_work_while_a_review_is_open(self, address: str, world: World) -> None:
+    def test_the_agent_may_work_while_a_review_is_open(self, address, world):
         assert address
         with world.session() as session, session.locked():
             assert session.read(ScopeFilter()).memories
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(review: Page, axe: str, scheme: str) -> None:
+def test_axe_finds_nothing_serious(review, axe, scheme):
     review.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     say(review, "Pickle")
     review.locator("article.resolve").locator('[data-say="a"]').click()

@@ -1,18 +1,11 @@
 """The live review in a real Chromium: its tabs, its keys, what is answered at once, and a phone."""
 
-from __future__ import annotations
-
 import copy
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from mem0_dream.pipeline.stores.base import Delete
 from page_checks import answer_some, answers, apply, card, cards, preview, reviewed, say
-from reviewing import World, many_world, served
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+from reviewing import many_world, served
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 from mem0_dream.pipeline.web.desk import ReviewObserver
@@ -21,7 +14,7 @@ pytestmark = pytest.mark.web
 
 
 class TestTabs:
-    def test_an_answered_card_is_one_coloured_line_that_opens(self, review: Page) -> None:
+    def test_an_answered_card_is_one_coloured_line_that_opens(self, review):
         answer_some(review)
         for words, shade in (("Pickle", "yes"), ("plumber", "no"), ("indentation", "b")):
             box = card(review, words).bounding_box()
@@ -33,8 +26,8 @@ class TestTabs:
         assert card(review, "Pickle").locator(".row.goes").is_visible()
 
     def test_answers_are_found_again_in_another_browser_and_each_can_be_taken_back(
-        self, page: Page, browser: Browser, world: World
-    ) -> None:
+        self, page, browser, world
+    ):
         with reviewed(page, world):
             answer_some(page)
             page.click('[data-do="refresh"]')
@@ -55,7 +48,7 @@ class TestTabs:
             assert len(other.locator("article.card").all()) == 7
         other.close()
 
-    def test_one_change_of_a_run_is_taken_back_and_the_rest_stands(self, review: Page, world: World) -> None:
+    def test_one_change_of_a_run_is_taken_back_and_the_rest_stands(self, review, world):
         before = copy.deepcopy(world.store.rows)
         answer_some(review)
         apply(review)
@@ -76,7 +69,7 @@ class TestTabs:
 
 
 class TestAtOnce:
-    def test_all_that_is_shown_is_answered_and_taken_back(self, review: Page, world: World) -> None:
+    def test_all_that_is_shown_is_answered_and_taken_back(self, review, world):
         review.click('[data-kind="prune"]')
         review.click('[data-do="yes-all"]')
         review.get_by_text("3 proposals accepted.").wait_for()
@@ -90,7 +83,7 @@ class TestAtOnce:
         assert answers(world) == ["no"] * 6
         assert card(review, "indentation").locator('[data-say="b"]').is_visible()
 
-    def test_all_of_it_goes_by_keyboard(self, review: Page, world: World) -> None:
+    def test_all_of_it_goes_by_keyboard(self, review, world):
         keys = review.keyboard
         keys.press("?")
         told = review.locator("dialog").inner_text()
@@ -112,7 +105,7 @@ class TestAtOnce:
         assert review.locator("#tab-applied").get_attribute("aria-selected") == "true"
         assert "tap" not in world.store.rows
 
-    def test_a_key_right_after_a_dialog_closed_counts(self, review: Page) -> None:
+    def test_a_key_right_after_a_dialog_closed_counts(self, review):
         review.keyboard.press("?")
         # Until the next frame the focus is still on the button of the dialog.
         focused = review.evaluate("""() => {
@@ -125,7 +118,7 @@ class TestAtOnce:
 
 
 class TestLooking:
-    def test_look_again_shows_what_the_store_says_now(self, review: Page, world: World) -> None:
+    def test_look_again_shows_what_the_store_says_now(self, review, world):
         for words in ("Pickle", "marathon"):
             say(review, words)
         world.store.write(Delete("dog2"))
@@ -137,7 +130,7 @@ class TestLooking:
         review.click('#notices [aria-label="Close"]')
         assert review.locator("#notices").inner_text() == ""
 
-    def test_the_other_controls_do_what_they_say(self, page: Page, tmp_path: Path) -> None:
+    def test_the_other_controls_do_what_they_say(self, page, tmp_path):
         with reviewed(page, many_world(60, tmp_path / "state")):
             page.click('[data-do="next"]')
             page.click('[data-do="next"]')
@@ -159,7 +152,7 @@ class TestLooking:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_answers_and_applies(review: Page, scheme: str) -> None:
+def test_a_phone_answers_and_applies(review, scheme):
     review.set_viewport_size({"width": 390, "height": 844})
     review.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     answer_some(review)

@@ -149,12 +149,6 @@ class TestCommands:
         assert "Conflicts" not in shown
         assert "Merges (1):" in shown
 
-    def test_status(self, dream: Invoke) -> None:
-        told = dream("status", "--all").stdout.splitlines()
-        assert (told[0], told[10]) == ("Memories: 18 living, 0 retired, 1 pinned", "Last run: never")
-        dream(*ALICE, "--auto")
-        assert dream("status", "--all").stdout.splitlines()[10].endswith("(applied)")
-
     def test_options_before_a_command_count_for_it(self, dream: Invoke) -> None:
         assert dream("--user-id", "bob", "status").stdout == dream("status", "--user-id", "bob").stdout
 

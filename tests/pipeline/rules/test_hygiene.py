@@ -305,12 +305,6 @@ def test_a_person_sees_class_reason_and_masked_text(dream: Invoke, store: InMemo
     assert whole(store) == before
 
 
-def test_only_the_named_classes_are_proposed(dream: Invoke) -> None:
-    shown = dream("--dry-run", "--hygiene", "greeting", *USER).stdout
-    assert "greeting:" in shown
-    assert "heartbeat:" not in shown
-
-
 def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(dream, store, tmp_path):
     before = json.dumps(store.rows["token"])
     told = [dream("--json", "--hygiene", "secret", *USER).output]
@@ -318,7 +312,7 @@ def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(dream, store, tmp
     told.append(dream("plan", "-o", str(file), "--hygiene", "secret", *USER).output + file.read_text())
     told.append(dream("report", "--hygiene", "secret", "-o", "-", *USER).stdout)
     told.append(dream("--hygiene", "secret", "--only", "prunes", *USER, answers="y\n").output)
-    assert "token" not in store.rows
+    assert ("token" in store.rows, {"hi", "beat"} <= store.rows.keys()) == (False, True)
     told += [dream("runs", "--json").output, dream("undo").output, dream("reject", "--list").output]
     assert json.dumps(store.rows["token"]) == before
     told.append(dream("report", "--hygiene", "secret", "-o", "-", *USER).stdout)  # refused by the undo
