@@ -1,7 +1,5 @@
 """English is told from other languages by script and function words."""
 
-from __future__ import annotations
-
 import pytest
 from mem0_dream.models.text.words import is_english
 

@@ -1,7 +1,5 @@
 """Forgetting on request: what is found, in which order, and exactly what goes."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 

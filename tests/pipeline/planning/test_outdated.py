@@ -1,7 +1,5 @@
 """Which other memories a settled conflict may have made untrue, and the questions about them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
