@@ -68,6 +68,7 @@ _ANNOUNCES = re.compile(r":[\s*_]*$|^\*\*[^*]+[^*.!?]\*\*$")
 """What a statement that only says what follows ends with, or a heading in bold letters."""
 _PLAIN_VALUE = re.compile(r"[\w%-]+(?:,? \d{4})?|`?[\w~.-]*/\S+")
 _DIGITS = re.compile(r"\d+")
+_LEADING = re.compile(r"\W*\d")
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
 _EVENT = re.compile(r"#\d+|\b\d{4}-\d\d-\d\d\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
 _NUMBER = re.compile(r"(?<![A-Za-z])\d+(?:[.,]\d+)*")
@@ -126,6 +127,11 @@ def bare_field(text: str) -> bool:
     found = _FIELD.match(text)
     value = text[found.end() :].strip(" *_.") if found else ""
     return bool(_PLAIN_VALUE.fullmatch(value))
+
+
+def leads_with_number(text: str) -> bool:
+    """Whether a number comes first, as the value of a case or the number of a step does."""
+    return bool(_LEADING.match(text))
 
 
 def numbered_apart(a: str, b: str) -> bool:

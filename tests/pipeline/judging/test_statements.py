@@ -84,6 +84,17 @@ def test_a_label_that_many_sections_have_is_about_its_section() -> None:
         assert len(findings(said, Reader(FakeEncoder(), scorer))) == found
 
 
+def test_values_of_the_cases_of_one_list_are_no_rivals() -> None:
+    cases = (
+        "404 is what the shop answers for missing orders.",
+        "410 is what the shop answers for missing orders.",
+    )
+    for block, found in (("Weights", 0), ("", 1)):
+        said = [Statement(Memory(text[:3], text, SCOPE), text, text, block=block) for text in cases]
+        scorer = FakeScorer(default=lambda _a, _b: AGAINST)
+        assert len(findings(said, Reader(FakeEncoder(), scorer))) == found
+
+
 def test_a_short_statement_is_read_with_the_heading_above_it() -> None:
     texts = ("Default timeout is 30 seconds.", "Default timeout is 90 seconds.")
     assert _found(*texts, verdict=AGAINST, subjects=("Gateway", "Gateway"))
