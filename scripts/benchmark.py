@@ -72,9 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     faiss.omp_set_num_threads(options.threads)
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    if "torch" in sys.modules:
-        import torch
-
+    if torch := sys.modules.get("torch"):
         torch.set_num_threads(options.threads)
     return int(_WHAT[options.what](options) or 0)
 
@@ -141,10 +139,9 @@ def of_worlds(count: int, folder: Path = SAMPLE) -> Store:
 
 def bench_pass(options: Namespace) -> None:
     """Time every stage and whole passes; a scorer that reads is given memories worth reading."""
-    if options.scorer.startswith(("bundled", "nli")):
-        store = of_worlds(options.memories, options.worlds)
-    else:
-        store = made_up(options.memories, seed=options.seed)
+    reads = options.scorer.startswith(("bundled", "nli"))
+    count = options.memories
+    store = of_worlds(count, options.worlds) if reads else made_up(count, seed=options.seed)
     encoder = load_encoder(options.encoder, scorer=options.scorer)
     run(store, encoder, load_scorer(options.scorer), Settings(scorer=options.scorer))
 
@@ -169,22 +166,18 @@ def run(store: Store, encoder: Encoder, scorer: PairScorer, settings: Settings) 
         parts |= {"scorer": CachedScorer(scorer, cache), "store": InMemoryStore(), "now": NOW}
         cold, first = timed("pass, cold", len(texts), lambda: build_plan(inventory, **parts))
         warm, second = timed("pass, cached", len(texts), lambda: build_plan(inventory, **parts))
-    _check(store, candidates, cold)
-    require(cold == warm, "the cached pass gives the identical plan")
-    print(f"cached pass {first / second:.1f} times as fast")
-    merges, conflicts, unsure = len(cold.merges), len(cold.conflicts), len(cold.unsure)
-    print(f"{len(candidates)} candidates, {merges} merges, {conflicts} conflicts, {unsure} questions")
-    return cold
-
-
-def _check(store: Store, candidates: Sequence[Any], cold: Plan) -> None:
-    near = {(pair.a, pair.b) for pair in candidates}
+    found = {(pair.a, pair.b) for pair in candidates}
     exact = {memory_id for pair in candidates if pair.exact for memory_id in (pair.a, pair.b)}
     removed = {memory_id for action in cold.actions for memory_id in action.removes}
+    lone = [pair for pair in store.reordered if not set(pair) & exact]
     require(all({a, b} <= exact for a, b in store.copies), "every planted copy is an exact candidate")
     require(all({a, b} & removed for a, b in store.copies), "of every planted copy one memory goes")
-    lone = [pair for pair in store.reordered if not set(pair) & exact]
-    require(all(pair in near for pair in lone), "every reordered memory is a candidate")
+    require(all(pair in found for pair in lone), "every reordered memory is a candidate")
+    require(cold == warm, "the cached pass gives the identical plan")
+    print(f"cached pass {first / second:.1f} times as fast")
+    told = f"{len(cold.merges)} merges, {len(cold.conflicts)} conflicts, {len(cold.unsure)} questions"
+    print(f"{len(candidates)} candidates, {told}")
+    return cold
 
 
 def bench_check(options: Namespace) -> None:

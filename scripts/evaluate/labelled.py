@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from mem0_dream.errors import UsageError
@@ -76,8 +76,7 @@ class LabelledPair:
         return PairInput(self.a, self.b, own, self.category or None, self.a_date, self.b_date, self.context)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledStore:
+class LabelledStore(NamedTuple):
     """A store file: its memories, the day it is looked at, and what should be done."""
 
     name: str
@@ -120,11 +119,7 @@ class World:
 
 
 def read_files(paths: Iterable[Path]) -> tuple[list[LabelledPair], list[LabelledStore]]:
-    """Read labelled pairs and stores.
-
-    Raises:
-        UsageError: If a file cannot be read as what its name says.
-    """
+    """Read labelled pairs and stores; a UsageError if a file cannot be read as what its name says."""
     pairs, stores = list[LabelledPair](), list[LabelledStore]()
     for path in paths:
         place: object = path
@@ -155,9 +150,8 @@ def _store(data: dict[str, Any], stem: str) -> LabelledStore:
     scope = Scope.of(**{name: data.get(name) for name in ("user_id", "agent_id", "run_id", "app_id")})
     memories = sorted((_memory(row, scope) for row in data["memories"]), key=lambda memory: memory.id)
     name = str(data.get("name", stem))
-    return LabelledStore(
-        name, Inventory(name, tuple(memories)), moment(data.get("now")), Gold.of(data["gold"])
-    )
+    inventory = Inventory(name, tuple(memories))
+    return LabelledStore(name, inventory, moment(data.get("now")), Gold.of(data["gold"]))
 
 
 def _memory(row: dict[str, Any], scope: Scope) -> Memory:
@@ -181,11 +175,7 @@ def read_worlds(folder: Path) -> list[World]:
 
 
 def read_world_file(path: Path) -> list[World]:
-    """The worlds of one file.
-
-    Raises:
-        ValueError: a line that is neither a heading nor a memory, naming file and line.
-    """
+    """The worlds of one file; a ValueError names the line that is neither a heading nor a memory."""
     worlds: list[tuple[str, list[WorldLine]]] = []
     block, category = 0, ""
     for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -282,16 +272,12 @@ def held_stores(data: Path) -> dict[str, list[LabelledStore]]:
     return dict(stores)
 
 
-def read_exchanges(folder: Path) -> list[ExchangeSet]:
-    """The sets of `x*.tsv` in a folder, in the order of files and lines; none where there is no file."""
+def read_exchanges(folder: Path) -> tuple[list[ExchangeSet], list[ExchangeSet]]:
+    """Sets of `x*.tsv` to train on, and one in `HELD` that no training sees; none where there is no file."""
     files = sorted(folder.glob("x*.tsv"))
     rows = [line.split("\t") for path in files for line in path.read_text(encoding="utf-8").splitlines()]
-    return [((fact, one, two), other, label) for fact, one, two, other, label in rows]
-
-
-def held_exchanges(sets: Sequence[ExchangeSet]) -> tuple[list[ExchangeSet], list[ExchangeSet]]:
-    """Sets to train on, and one in `HELD` that no training sees."""
-    return [one for at, one in enumerate(sets) if at % HELD], list(sets[::HELD])
+    sets: list[ExchangeSet] = [((fact, one, two), other, label) for fact, one, two, other, label in rows]
+    return [one for at, one in enumerate(sets) if at % HELD], sets[::HELD]
 
 
 def exchange_pairs(one: ExchangeSet) -> Iterator[LabelledPair]:

@@ -96,14 +96,8 @@ def evaluate(files: Sequence[Path], scorer: str, encoder: str | None = None) -> 
 
 
 def load_models(spec: str, encoder: str | None = None) -> Models:
-    """The scorer that a name means and the encoder that goes with it.
-
-    Raises:
-        UsageError: If no scorer has this name.
-        MissingExtraError: If it needs a package that is not installed.
-    """
-    model = load_encoder(encoder, scorer=spec)
-    alone = spec == SEMHASH
+    """The scorer that a name means and the encoder that goes with it; a DreamError if there is none."""
+    model, alone = load_encoder(encoder, scorer=spec), spec == SEMHASH
     scorer = SemHashScorer(model) if alone else load_scorer(spec)
     return Models(spec, scorer, model, Settings(scorer=spec), alone)
 

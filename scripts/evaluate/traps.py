@@ -40,7 +40,7 @@ def read_sets(data: Path) -> list[LabelledPair]:
     for source, file in SOURCES.items():
         found = labelled.read_files([data / file])[0] if (data / file).exists() else ()
         pairs += [replace(pair, source=source, category="") for pair in found]
-    for one in labelled.held_exchanges(labelled.read_exchanges(data / "exchanges"))[1]:
+    for one in labelled.read_exchanges(data / "exchanges")[1]:
         fact = one[0][0]
         pairs += [pair for pair in labelled.exchange_pairs(one) if pair.a == fact or pair.label != DUPLICATE]
     by_style: dict[tuple[str, int], list[LabelledPair]] = defaultdict(list)
@@ -73,9 +73,7 @@ def tallied(measured: Measured, models: Models) -> dict[tuple[str, bool], Counte
 def table(tallies: dict[tuple[str, bool], Counter[str]]) -> str:
     """The figures as a Markdown table; a kind that holds nothing in any set has no row."""
     columns = sorted(tallies)
-    rows: list[list[object]] = [
-        ["", *(f"{source}, {'same' if same else 'other'}" for source, same in columns)]
-    ]
+    rows: list[list[object]] = [["", *(f"{name}, {'same' if same else 'other'}" for name, same in columns)]]
     rows += ([name, *(tallies[column][name] for column in columns)] for name in ("pairs", "before", "after"))
     for kind in sorted(OF_BINDINGS):
         if any(tallies[column][kind] for column in columns):

@@ -54,7 +54,7 @@ def read_labelled(data: Path, encode: Encode) -> list[LabelledPair]:
     """
     hard, real = (held.read_files([data / "pairs" / name])[0] for name in ("dev.jsonl", "real_dev.jsonl"))
     real = [replace(pair, source="real", category="") for pair in real]
-    sets = held.held_exchanges(held.read_exchanges(data / "exchanges"))[1]
+    sets = held.read_exchanges(data / "exchanges")[1]
     bound = [pair for one in sets for pair in held.exchange_pairs(one)]
     stores = held.read_files(sorted((data / "stores").glob("*.json")))[1]
     worlds = held.held_out(held.read_worlds(data / "worlds"))[1]

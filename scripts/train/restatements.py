@@ -12,20 +12,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..evaluate.metamorphic import TABLE
 from .edits import EXCHANGES
 from .examples import TOLD, Example
 
-_FRAMES = (
-    *("{0}",) * 4, "Note: {0}", "- {0}", "{0} 👍", "Remember that {1}", "As of today, {1}",
-)  # fmt: skip
-_SHORTHANDS = {
-    "<WHO>": r"(?P<who>User|The user|He|She|[A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)?)",
-    "<SUBJECT>": r"(?:User(?:'s)?|The|He|She|They|We|A|An|Our|All|My|His|Her|Their|Both"
-    r"|[A-Z]\w+(?='s | (?:[a-z]+s|was|had|will|[a-z]+ed|must|may|can)\b))",
-}
-_SMALL_INSIDE = re.compile(
-    r"(?:The|A|An|All|Our|His|Her|My|He|She|They|It|We|Their|Each|Every|No|Never|Only|Is|Has)\b"
-)
+_TABLE = TABLE["restatements"]
+_SMALL_INSIDE = re.compile(_TABLE["small_inside"])
 
 
 class Relation(NamedTuple):
@@ -41,11 +33,7 @@ Pattern = tuple[re.Pattern[str], tuple[str, ...]]
 
 
 def read_restatements(path: Path) -> tuple[list[Relation], list[Pattern]]:
-    """Relations and patterns of a text file, whose comments say how it is written.
-
-    Raises:
-        ValueError: a line of another shape, or a pool that no line before it fills.
-    """
+    """Relations and patterns of a text file, whose comments say how it is written; else a ValueError."""
     pools: dict[str, tuple[str, ...]] = {"-": ()}
     relations, patterns = [], []
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -54,7 +42,7 @@ def read_restatements(path: Path) -> tuple[list[Relation], list[Pattern]]:
             pools[head[1:]] = tuple(rest.split("; "))
         elif line.startswith("/ "):
             pattern, _, forms = line[2:].partition(" => ")
-            for short, long in _SHORTHANDS.items():
+            for short, long in _TABLE["shorthands"].items():
                 pattern = pattern.replace(short, long)
             patterns.append((re.compile(pattern), tuple(forms.split(" | "))))
         elif not line.startswith("#"):
@@ -110,7 +98,7 @@ def _told(construction: str, filled: dict[str, str], rng: random.Random) -> str:
     first = text[0].upper() + text[1:]
     end = rng.choice((".", ".", ""))
     lowered = text if not text.startswith("user") else "the " + text
-    return rng.choice(_FRAMES).format(first + end, lowered + end)
+    return str(rng.choice(_TABLE["frames"])).format(first + end, lowered + end)
 
 
 def restated(text: str, patterns: Sequence[Pattern], rng: random.Random) -> str | None:

@@ -92,7 +92,7 @@ def _finetune(options: Namespace) -> None:
 
     worlds, _ = held.held_out(held.read_worlds(options.data / "worlds"))
     blocks = pairs_of.world_examples(worlds, _encode(options), seed=seed)
-    seen, _ = held.held_exchanges(held.read_exchanges(options.data / "exchanges"))
+    seen, _ = held.read_exchanges(options.data / "exchanges")
     relations, patterns = restatements.read_restatements(pairs_of.DATA / "restatements.txt")
     groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen)]
     outside = read_nli(options.data / "outside" / "train.tsv.gz", seed=seed)

@@ -95,12 +95,11 @@ def _groups(
     worlds: Sequence[World], rng: np.random.Generator
 ) -> Iterator[tuple[int, int, str, Sequence[WorldLine]]]:
     """(kind, fold, style, lines) of every group; worlds of one fold and style are put together."""
-    by_style: dict[str, list[World]] = defaultdict(list)
+    by_style = defaultdict[str, list[World]](list)
     for world in worlds:
         fold = len(by_style[world.style]) % FOLDS
         by_style[world.style].append(world)
-        for kind, lines in _parts(world, rng):
-            yield kind, fold, world.style, lines
+        yield from ((kind, fold, world.style, lines) for kind, lines in _parts(world, rng))
     for style, members in by_style.items():
         for fold in range(FOLDS):
             for start in range(fold, len(members), FOLDS * TOGETHER):

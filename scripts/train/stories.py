@@ -40,8 +40,7 @@ class Story(NamedTuple):
 def read_stories(path: Path) -> list[Story]:
     """Stories of a text file: `# name | pronoun`, `- wording | wording | fragment`, `> later | fragment`.
 
-    Raises:
-        ValueError: a line that is none of these.
+    A line that is none of these is a ValueError.
     """
     stories: list[tuple[str, str, list[Fact]]] = []
     for line in path.read_text(encoding="utf-8").splitlines():
