@@ -50,6 +50,13 @@ class Place:
 
         return Memory.from_config(copy.deepcopy(self.config))
 
+    def link(self, entity: str, *ids: str) -> None:
+        """Link an entity as mem0 does when spaCy finds one."""
+        memory = self.memory()
+        for memory_id in ids:
+            memory._upsert_entity(entity, "PROPER", memory_id, {"user_id": "alice"})
+        Mem0Store(memory, owned=True).close()
+
     def fill(self, texts: list[str], **options: Any) -> list[str]:
         """Store the texts with mem0 and let go of the store; returns the ids."""
         memory = self.memory()

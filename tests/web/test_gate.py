@@ -11,11 +11,7 @@ from reviewing import World, small_world
 
 testclient = pytest.importorskip("starlette.testclient", reason="starlette is not installed")
 
-from mem0_dream.pipeline.web.app import (  # noqa: E402
-    HEADERS,
-    Gate,
-    review_app,
-)
+from mem0_dream.pipeline.web.app import HEADERS, Gate, review_app  # noqa: E402
 from mem0_dream.pipeline.web.desk import ReviewDesk, ReviewObserver  # noqa: E402
 
 PORT = 41234

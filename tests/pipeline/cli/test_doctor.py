@@ -41,11 +41,8 @@ def links(place: Place) -> dict[str, tuple[Any, ...]]:
 def orphaned(place):
     """Two memories; one was deleted as mem0 does in a fresh process, and is named twice."""
     ids = place.fill(["Lives in Lisbon", "Works in Lisbon"])
-    memory = place.memory()
-    for memory_id in ids:
-        memory._upsert_entity("Lisbon", "PROPER", memory_id, {"user_id": "alice"})
-    memory._upsert_entity("A zebra crossing on the motorway", "PROPER", ids[0], {"user_id": "alice"})
-    Mem0Store(memory, owned=True).close()
+    place.link("Lisbon", *ids)
+    place.link("A zebra crossing on the motorway", ids[0])
     fresh = place.memory()
     fresh.delete(ids[0])
     Mem0Store(fresh, owned=True).close()
@@ -73,17 +70,12 @@ def test_orphans_are_counted_dropped_and_named_again(orphaned):
 
 def test_an_undo_keeps_what_the_agent_linked_since(qdrant):
     ids = qdrant.fill(["Lives in Lisbon", "Works in Lisbon", "Sings in Lisbon"])
-    memory = qdrant.memory()
-    for memory_id in ids[:2]:
-        memory._upsert_entity("Lisbon", "PROPER", memory_id, {"user_id": "alice"})
-    Mem0Store(memory, owned=True).close()
+    qdrant.link("Lisbon", *ids[:2])
     fresh = qdrant.memory()
     fresh.delete(ids[0])
     Mem0Store(fresh, owned=True).close()
     name = run(qdrant, "doctor", "--yes").stderr.split("undo ")[1].split()[0]
-    memory = qdrant.memory()
-    memory._upsert_entity("Lisbon", "PROPER", ids[2], {"user_id": "alice"})
-    Mem0Store(memory, owned=True).close()
+    qdrant.link("Lisbon", ids[2])
     run(qdrant, "undo", name)
     assert [set(payload["linked_memory_ids"]) for payload, _ in links(qdrant).values()] == [set(ids)]
 
@@ -95,9 +87,7 @@ def test_merged_memories_are_linked(qdrant, monkeypatch):
         Add("Works in Lisbon", Scope.of(user_id="alice"), {"merged_from": ["x"]}, None, "run/1")
     )
     store.close()
-    memory = qdrant.memory()
-    memory._upsert_entity("Lisbon", "PROPER", first, {"user_id": "alice"})
-    Mem0Store(memory, owned=True).close()
+    qdrant.link("Lisbon", first)
     before = links(qdrant)
     told = run(qdrant, "doctor", "--dry-run").stdout
     assert "could not be looked at, since mem0 finds entities with spaCy: 1." in told

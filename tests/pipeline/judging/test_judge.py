@@ -87,13 +87,6 @@ def test_given_thresholds_replace_those_of_the_scorer():
     )
 
 
-def test_a_detail_that_differs_holds_a_merge_back():
-    texts = ("Lisinopril: 40 mg, prescribed by Dr Wu.", "Takes 20 mg of lisinopril daily.")
-    verdict = of_two(*texts, DUPLICATE)
-    assert (verdict.label, verdict.auto) == (Label.UNSURE, False)
-    assert any(item.veto for item in verdict.evidence)
-
-
 def test_a_scorer_reads_texts_category_dates_and_cosine():
     a, b = memory("a", "A", days=3), memory("b", "B", days=None)
     read = pair_input(Candidate("a", "b", 0.25), {"a": a, "b": b})

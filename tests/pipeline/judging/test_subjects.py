@@ -134,16 +134,6 @@ def test_being_apart_is_symmetric_and_fits_the_grouping(mine: dict[str, str], th
 
 
 class TestCopies:
-    def test_equal_words_about_two_accounts_are_not_collapsed(self) -> None:
-        memories = [
-            about("a", account="Kestrel", source="mail"),
-            about("b", account="Vellum", source="mail"),
-            about("c", account="Kestrel", source="call"),
-        ]
-        standing, copies = collapse(memories)
-        assert len(standing) == 2
-        assert [{key, *(item.id for item in rest)} for key, rest in copies.items()] == [{"a", "c"}]
-
     def test_words_without_a_subject_belong_to_the_only_one_there_is(self) -> None:
         alone = [about("a", account="Kestrel"), about("b")]
         assert len(collapse(alone)[0]) == 1
@@ -221,7 +211,6 @@ class TestPlan:
         theirs = [memory(f"b{i}", PAYS, scope=BOB, metadata={"lane": f"l{i}"}) for i in range(4)]
         keys = keys_by_scope([*mine, *theirs])
         assert keys[ALICE].unclear == {"lane"}
-
         assert keys[BOB].unclear == frozenset()
 
 

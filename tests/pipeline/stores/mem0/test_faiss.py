@@ -92,9 +92,7 @@ def test_a_kill_during_a_save_leaves_before_or_after(faiss, step, monkeypatch):
 
 def test_a_backup_brings_everything_back(faiss, tmp_path):
     ids = faiss.fill(TEXTS)
-    memory = faiss.memory()
-    memory._upsert_entity("Lisbon", "PROPER", ids[1], {"user_id": "alice"})
-    Mem0Store(memory, owned=True).close()
+    faiss.link("Lisbon", ids[1])
     store = faiss.open()
     before = store.fetch(ids)
     copies = store.backup(tmp_path / "copy")

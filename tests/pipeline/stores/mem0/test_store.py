@@ -204,11 +204,8 @@ class TestAdd:
 class TestDelete:
     def test_a_deleted_memory_is_gone_and_unlinked(self, place):
         ids = place.fill(["Lives in Lisbon", "Works in Lisbon"])
-        memory = place.memory()
-        for memory_id in ids:
-            link(memory, "Lisbon", memory_id)
-        link(memory, "A completely different thing", ids[0])
-        Mem0Store(memory, owned=True).close()
+        place.link("Lisbon", *ids)
+        place.link("A completely different thing", ids[0])
         store = place.open()
         assert [store.write(Delete(ids[0])) for _ in range(2)] == [ids[0], ids[0]]
         assert list(store.fetch(ids)) == [ids[1]]
@@ -312,12 +309,8 @@ class TestRestore:
             [f"Note {number} about the garden in Lisbon" for number in range(8)],
             metadata={"category": "garden", "score": 0.25, "count": 3, "open": True},
         )
-        memory = place.memory()
-        for memory_id in ids[:3]:
-            link(memory, "Lisbon", memory_id)
-        link(memory, "Zebra crossing on the motorway", ids[0])
-        Mem0Store(memory, owned=True).close()
-
+        place.link("Lisbon", *ids[:3])
+        place.link("Zebra crossing on the motorway", ids[0])
         store = place.open()
         before, entities = store.fetch(ids), entity_rows(store)
         added = store.write(Add("All notes about the garden in Lisbon", USER, {}, DAY, "run/1"))
