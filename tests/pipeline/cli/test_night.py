@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from datetime import UTC, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from builders import NOW, memory
@@ -92,10 +93,7 @@ def test_a_night_that_failed_is_visible(dream, store):
 
 
 def test_a_store_that_cannot_be_opened_leaves_a_note(dream, monkeypatch):
-
-    def closed(_: object, **__: object) -> None:
-        raise StoreError("The store does not answer.")
-
+    closed = Mock(side_effect=StoreError("The store does not answer."))
     monkeypatch.setattr("mem0_dream.pipeline.stores.open_store", closed)
     dream("--auto", "--all", code=4)
     assert "the last run failed: The store does not answer." in dream("runs", "--last", code=9).stdout
@@ -151,10 +149,7 @@ def test_a_dead_cron_a_killed_and_a_running_night_are_told_apart(tmp_path):
 
 
 def test_a_pass_that_cannot_be_noted_is_a_warning(dream, monkeypatch):
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr("mem0_dream.pipeline.writing.passes.Passes.begin", full)
     assert "warning: the pass could not be noted" in dream("--auto", "--all").stderr
 

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from builders import NOW, memory
@@ -229,10 +229,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize("at", ["read", "write"])
     def test_an_interrupt_says_what_is_true(self, store: InMemoryStore, dream: Invoke, at: str) -> None:
-        def interrupt(_: Any) -> Any:
-            raise KeyboardInterrupt
-
-        setattr(store, at, interrupt)
+        setattr(store, at, Mock(side_effect=KeyboardInterrupt))
         told = dream("--all", "--auto", code=130).stderr
         if at == "read":
             assert told == "mem0-dream: interrupted; nothing was changed.\n"

@@ -1,6 +1,7 @@
 """The Markdown store: reads everything, changes single spans, gives back every byte."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -118,11 +119,8 @@ def test_what_goes_stands_in_the_archive(project):
 
 
 def test_a_file_that_cannot_be_written_is_refused_not_a_crash(project, monkeypatch):
-    def refuse(self: Path, *_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied", str(self))
-
     store = project.write(a="Body text.").store()
-    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(Path, "unlink", Mock(side_effect=PermissionError(13, "Permission denied")))
     with pytest.raises(RefusedChangeError, match="cannot be removed"):
         store.write(Delete(BODY))
 

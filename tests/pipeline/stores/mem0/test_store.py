@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from mem0_dream.errors import RefusedChangeError, StoreError, UsageError
@@ -228,11 +229,7 @@ class TestDelete:
     def test_an_outage_never_looks_like_a_deletion(self, place, monkeypatch):
         place.fill(["Likes tea"])
         store = place.open()
-
-        def down(filters: Any) -> int:
-            raise StoreError("down")
-
-        monkeypatch.setattr(store.backend, "count", down)
+        monkeypatch.setattr(store.backend, "count", Mock(side_effect=StoreError("down")))
         with pytest.raises(StoreError, match="down"):
             store.fetch([NOBODY])
 
