@@ -146,8 +146,7 @@ def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
 def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
     """The trained network: layers and heads from `folder`, embeddings and vocabulary from `base`.
 
-    It reads in whole numbers and its heads in float64, so that a pair says the same beside whatever pairs; it
-    cannot learn any more.
+    It is `for_reading`.
 
     Raises:
         ModelError: a file is missing or damaged, or the base is not the one the layers were trained on.
@@ -155,7 +154,6 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
     from safetensors import safe_open
     from safetensors.torch import load_file
 
-    from ..bert_layers import in_whole_numbers
     from .network import PairNetwork, PairTokenizer
 
     config = read_config(folder)
@@ -179,11 +177,21 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
         raise ModelError(
             f"{folder / WEIGHTS_FILE} does not fit its network: {lacking or missing.unexpected_keys}"
         )
-    network.eval()
+    return for_reading(network), PairTokenizer(tokens, max_length=int(config["max_length"]))
+
+
+def for_reading(network: PairNetwork) -> PairNetwork:
+    """The network with int8 products and heads in float64: a pair says the same beside whatever pairs.
+
+    It is changed in place, and cannot learn any more.
+    """
+    from ..bert_layers import in_whole_numbers
+
     in_whole_numbers(network.encoder)
     network.entailment_head.double()
     network.memory_head.double()
-    return network, PairTokenizer(tokens, max_length=int(config["max_length"]))
+    network.eval()
+    return network
 
 
 def _base(folder: Path) -> tuple[nn.Module, Tokens, int]:

@@ -228,6 +228,8 @@ def main() -> int:
     parser.add_argument("--scorer", default="bundled", help="another scorer than the default one")
     given = parser.parse_args()
     plan, planted, seconds = measured(given.source, seed=given.seed, settings=Settings(scorer=given.scorer))
+    if not plan.totals:
+        raise SystemExit(f"{given.source} holds no memories; name a project, a memory folder or a graph.")
     outcomes = [outcome(plan, pair) for pair in planted]
     print(table(planted, outcomes))
     asked = [item for item in (*plan.actions, *plan.unsure) if isinstance(item, Merge | Resolve)]

@@ -8,6 +8,7 @@ real memories come twice: alone (`real`), and among all memories of their user (
 
 from __future__ import annotations
 
+import copy
 import logging
 import pickle
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ from ...models.bundled.columns import ENTAILS, PairSignals, features, screened, 
 from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.scorer import FOLDER, BundledScorer, PairReader
 from ...models.bundled.screen import SCREEN_FILE, Screen
+from ...models.bundled.weights import for_reading
 from ...models.scorer import PairContext, PairInput, Thresholds
 from ...models.text.words import exact_key
 from ...pipeline.judging.candidates import contexts_of
@@ -188,7 +190,7 @@ def read_signals(
         known = pickle.loads(cache.read_bytes())  # noqa: S301 - our own cache, never a shipped file
     once = {short_long(pair.a, pair.b): (pair.a, pair.b) for pair in inputs}
     missing = [key for key in once if key not in known]
-    reader = PairReader(network, tokenizer)
+    reader = PairReader(for_reading(copy.deepcopy(network)), tokenizer)
     cache.parent.mkdir(parents=True, exist_ok=True)
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
