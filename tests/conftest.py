@@ -1,5 +1,7 @@
 """Fixtures of all tests: no test touches the user's own state, network or telemetry."""
 
+from __future__ import annotations
+
 import logging
 import os
 import socket

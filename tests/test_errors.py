@@ -1,5 +1,7 @@
 """The errors: one root, one tree, one exit code each."""
 
+from __future__ import annotations
+
 import re
 
 import pytest

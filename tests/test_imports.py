@@ -1,5 +1,7 @@
 """What importing costs, and what the package offers."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 import sys

@@ -1,5 +1,7 @@
 """The tests themselves: none of them reaches another machine."""
 
+from __future__ import annotations
+
 import socket
 
 import pytest

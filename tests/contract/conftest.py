@@ -1,5 +1,7 @@
 """The world of a test: one of each kind of store."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """A messy mem0 store on real vectors, our program as a process, and raw readers without our code."""
 
+from __future__ import annotations
+
 import copy
 import json
 import os

@@ -1,5 +1,7 @@
 """Rows of cases that stand in a table of their own beside the tests."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 CASES = Path(__file__).parents[1] / "models" / "facts"

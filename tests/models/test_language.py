@@ -1,5 +1,7 @@
 """English is told from other languages by script and function words."""
 
+from __future__ import annotations
+
 import pytest
 from mem0_dream.models.text.words import is_english
 

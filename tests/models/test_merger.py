@@ -1,5 +1,7 @@
 """Tests of the merge writer."""
 
+from __future__ import annotations
+
 import itertools
 from datetime import UTC, datetime, timedelta
 

@@ -1,5 +1,7 @@
 """What a person answered is not repeated, can be listed, and can be withdrawn."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Still true: an answer that counts like a statement; what is said in several scopes; what nobody confirmed."""
 
+from __future__ import annotations
+
 import pytest
 from builders import BOB, CONTRADICTION, NOW, memory, session_on
 from mem0_dream.pipeline.planning.engine import judged

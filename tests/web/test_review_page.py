@@ -1,5 +1,7 @@
 """The live review in a real Chromium, against a real server on a loopback port."""
 
+from __future__ import annotations
+
 import contextlib
 import copy
 import json

@@ -1,5 +1,7 @@
 """Rival values of one attribute, found without a network: what certainly, and what possibly, contradicts."""
 
+from __future__ import annotations
+
 import pytest
 from builders import DUPLICATE, memory, plan_of
 from hypothesis import given, strategies as st

@@ -1,5 +1,7 @@
 """Columns that set the frames of two texts side by side, and the version that all columns belong to."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 

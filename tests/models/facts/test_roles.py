@@ -1,5 +1,7 @@
 """The same words in another order: who does what to whom, and what is merely turned round."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What reaches the error stream besides our own lines."""
 
+from __future__ import annotations
+
 import warnings
 
 import pytest

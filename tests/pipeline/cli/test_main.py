@@ -1,5 +1,7 @@
 """A pass on the command line: every line it prints, every question, every way to end."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """An unattended pass tells its scheduler what came of it, and never fails because nobody listens."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os

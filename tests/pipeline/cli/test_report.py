@@ -1,5 +1,7 @@
 """The report on the command line: where it goes, who may read it, and what is refused in one sentence."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """The commands around a pass, and what bad input is told."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from unittest.mock import Mock

@@ -1,5 +1,7 @@
 """An entry of a scheduler reaches the same memories, in every scheduler's own words."""
 
+from __future__ import annotations
+
 import shlex
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Lines as wide as the terminal, and progress that neither floods a log nor is silent for ever."""
 
+from __future__ import annotations
+
 import io
 import sys
 

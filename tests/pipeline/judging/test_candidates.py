@@ -1,5 +1,7 @@
 """Candidates: nothing crosses a scope or category, exact groups are complete, order plays no part."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st

@@ -1,5 +1,7 @@
 """A new text against what is known: what it is called, and what is never called so."""
 
+from __future__ import annotations
+
 import pytest
 from builders import memory
 from mem0_dream.models.text.statements import split_statements

@@ -1,5 +1,7 @@
 """From probabilities to verdicts: the table, the vetoes, and what is never asked."""
 
+from __future__ import annotations
+
 import pytest
 from builders import CONTRADICTION, DUPLICATE, MAYBE, memory
 from hypothesis import given, strategies as st

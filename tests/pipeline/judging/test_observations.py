@@ -1,5 +1,7 @@
 """Which statements are asked about, wherever they stand; judged by the shipped models."""
 
+from __future__ import annotations
+
 import pytest
 from hypothesis import given, settings, strategies as st
 from mem0_dream.models.keywords import KeywordScorer

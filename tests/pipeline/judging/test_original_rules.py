@@ -1,5 +1,7 @@
 """What the original's rules would report is asked about, whatever a scorer thinks."""
 
+from __future__ import annotations
+
 import pytest
 from builders import memory, plan_of
 from mem0_dream.models.keywords import KeywordScorer, LexicalEncoder

@@ -1,5 +1,7 @@
 """Metadata: equal words about two subjects are two facts, and where they come from plays no part."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

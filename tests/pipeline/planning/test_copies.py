@@ -1,5 +1,7 @@
 """Exact copies: one stands for all, and all come back in the plan."""
 
+from __future__ import annotations
+
 from builders import ALICE, BOB, memory
 from hypothesis import given, strategies as st
 from mem0_dream.pipeline.judging.judge import EXACT

@@ -1,5 +1,7 @@
 """Forgetting on request: what is found, in which order, and exactly what goes."""
 
+from __future__ import annotations
+
 from datetime import date
 from pathlib import Path
 

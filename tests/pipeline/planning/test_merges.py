@@ -1,5 +1,7 @@
 """Merges that hold: stars, proven drafts, nothing in dispute, and nothing left for a second pass."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Sequence
 from random import Random

@@ -1,5 +1,7 @@
 """Which other memories a settled conflict may have made untrue, and the questions about them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

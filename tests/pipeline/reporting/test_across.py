@@ -1,5 +1,7 @@
 """All files of instructions and memories of a project, side by side."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """What was held true before, out of the journal and of the store's own marks."""
 
+from __future__ import annotations
+
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,5 +1,7 @@
 """The status: counts that a person can check by hand."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 from datetime import date, timedelta

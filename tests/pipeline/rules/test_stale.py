@@ -1,5 +1,7 @@
 """Tests of what may be forgotten: stale and vague memories."""
 
+from __future__ import annotations
+
 from datetime import UTC, date, datetime, timedelta
 
 import pytest

@@ -1,5 +1,7 @@
 """The journal: what is written is read back, and a damaged one is an error, not an empty one."""
 
+from __future__ import annotations
+
 import math
 from datetime import timedelta
 from typing import Any

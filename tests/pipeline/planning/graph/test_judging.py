@@ -1,5 +1,7 @@
 """How entities and observations of a graph are judged, and which relations are proposed of them."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import pytest

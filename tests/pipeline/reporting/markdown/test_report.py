@@ -1,5 +1,7 @@
 """Discovery and report: which directories are found, and what is said about awkward cases."""
 
+from __future__ import annotations
+
 import os
 import re
 from datetime import timedelta

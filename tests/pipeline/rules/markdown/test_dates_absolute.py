@@ -1,5 +1,7 @@
 """Relative dates become absolute where word and day are certain, and only there."""
 
+from __future__ import annotations
+
 from datetime import UTC, date, datetime
 
 import pytest

@@ -1,5 +1,7 @@
 """Vector stores without a backend of their own, and rare ways of the others."""
 
+from __future__ import annotations
+
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Reading mem0's configuration and opening the store it describes."""
 
+from __future__ import annotations
+
 import copy
 import json
 import threading

@@ -1,5 +1,7 @@
 """mem0's embedder is made only when a new text needs it, and named when it fails."""
 
+from __future__ import annotations
+
 import json
 from types import SimpleNamespace
 from typing import Any

@@ -1,5 +1,7 @@
 """Fingerprints: equal for equal places, different otherwise, and without secrets."""
 
+from __future__ import annotations
+
 from types import SimpleNamespace
 from typing import Any
 

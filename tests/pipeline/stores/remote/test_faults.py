@@ -1,5 +1,7 @@
 """A pass over the hosted platform when the line fails at any single request: nothing is lost."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import re

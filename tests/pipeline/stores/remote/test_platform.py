@@ -1,5 +1,7 @@
 """The hosted platform as a store: what is listed, what is left alone, and what a change must prove."""
 
+from __future__ import annotations
+
 import re
 import shlex
 import ssl

@@ -1,5 +1,7 @@
 """A mem0 server of one's own as a store: its routes, its bound, its keys, and a bad line."""
 
+from __future__ import annotations
+
 import ssl
 from collections import Counter
 from collections.abc import Callable
