@@ -6,6 +6,7 @@ torch is imported here, so import this module only inside the function that need
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -41,9 +42,9 @@ class _Dense(_Bare, nn.Linear):  # type: ignore[misc]
 class WholeNumbers(nn.Module):  # type: ignore[misc]
     """A dense layer of int8 weights that rounds what it reads to int8, with a scale for each row and column.
 
-    Products of whole numbers are exact, so that a row says the same beside whatever rows; on processors with
-    instructions for them they are several times as fast. Quantisation is symmetric, of what is read by row
-    (Jacob et al. 2018).
+    Products of whole numbers are exact, so that a row says the same beside whatever rows. On processors with
+    instructions for them they are several times as fast; elsewhere they are computed in float32, which holds
+    sums below 2^24 exactly. Quantisation is symmetric, of what is read by row (Jacob et al. 2018).
 
     Args:
         dense: The layer, of which each row of weights was rounded to 255 steps.
@@ -53,7 +54,8 @@ class WholeNumbers(nn.Module):  # type: ignore[misc]
         super().__init__()
         weights = dense.weight.detach()
         scale = weights.abs().amax(1).clamp_(min=_LEAST) / STEPS
-        self.register_buffer("whole", (weights / scale[:, None]).round_().to(torch.int8).t().contiguous())
+        whole = (weights / scale[:, None]).round_().t().contiguous()
+        self.register_buffer("whole", whole.to(torch.int8) if exact_in_int8() else whole)
         self.register_buffer("scale", scale)
         self.register_buffer("bias", dense.bias.detach())
 
@@ -61,9 +63,29 @@ class WholeNumbers(nn.Module):  # type: ignore[misc]
         """float32 [..., in] to float32 [..., out]."""
         rows = read.reshape(-1, read.shape[-1])
         steps = rows.abs().amax(1, keepdim=True).div_(STEPS).clamp_(min=_LEAST)
-        products = torch._int_mm(rows.div(steps).round_().to(torch.int8), self.whole)  # noqa: SLF001  (no other)
-        said = products.float().mul_(steps).mul_(self.scale).add_(self.bias)
+        rounded = rows.div(steps).round_()
+        if self.whole.dtype is torch.int8:
+            products = torch._int_mm(rounded.to(torch.int8), self.whole).float()  # noqa: SLF001  (no other)
+        else:
+            products = rounded @ self.whole
+        said = products.mul_(steps).mul_(self.scale).add_(self.bias)
         return said.view(*read.shape[:-1], -1)
+
+
+@cache
+def exact_in_int8() -> bool:
+    """Whether this processor multiplies int8 fast and without an error.
+
+    Without instructions for it sums of two products may saturate at 16 bits, and other libraries compute them
+    number by number.
+    """
+    if not torch.backends.mkldnn.is_available() or not torch.backends.cpu.get_cpu_capability().startswith(
+        "AVX"
+    ):
+        return False
+    most = torch.full((32, 256), int(STEPS), dtype=torch.int8)
+    told = (torch._int_mm(most, way * most.t().contiguous()) for way in (1, -1))  # noqa: SLF001
+    return all(bool((each.abs() == int(STEPS) ** 2 * most.shape[1]).all()) for each in told)
 
 
 def in_whole_numbers(module: nn.Module) -> None:

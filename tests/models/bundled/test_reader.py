@@ -85,21 +85,37 @@ def test_a_pair_says_the_same_to_the_last_bit_beside_whatever_pairs() -> None:
             assert alone.tobytes() == among.tobytes()
 
 
-def test_a_layer_in_whole_numbers_says_nearly_what_it_said() -> None:
+def test_a_layer_in_whole_numbers_says_nearly_what_it_said_and_the_same_on_all_machines(monkeypatch) -> None:
     torch = pytest.importorskip("torch")
-    from mem0_dream.models.bert_layers import in_whole_numbers
+    from mem0_dream.models import bert_layers
 
-    torch.manual_seed(3)
-    layers = torch.nn.Sequential(torch.nn.Linear(48, 96), torch.nn.GELU(), torch.nn.Linear(96, 32)).eval()
-    read = torch.randn(2, 5, 48)
-    with torch.inference_mode():
-        before = layers(read)
-        in_whole_numbers(layers)
-        after = layers(read)
-        assert not layers(torch.zeros(1, 1, 48)).isnan().any()
-    assert after.shape == before.shape
-    assert float((after - before).abs().max() / before.abs().max()) < 0.03
-    assert not torch.equal(after, before)
+    said = {}
+    for fast in {bert_layers.exact_in_int8(), False}:
+        monkeypatch.setattr(bert_layers, "exact_in_int8", lambda fast=fast: fast)
+        torch.manual_seed(3)
+        layers = torch.nn.Sequential(
+            torch.nn.Linear(384, 1536), torch.nn.GELU(), torch.nn.Linear(1536, 384)
+        ).eval()
+        read = torch.randn(2, 5, 384)
+        with torch.inference_mode():
+            before = layers(read)
+            bert_layers.in_whole_numbers(layers)
+            said[fast] = after = layers(read)
+            assert not layers(torch.zeros(1, 1, 384)).isnan().any()
+        assert 0 < float((after - before).abs().max() / before.abs().max()) < 0.03
+    assert all(torch.equal(one, said[False]) for one in said.values())
+
+
+@pytest.mark.parametrize("wrong", ["saturates", "no such library"])
+def test_products_that_may_be_wrong_or_slow_are_not_asked_for(monkeypatch, wrong) -> None:
+    torch = pytest.importorskip("torch")
+    from mem0_dream.models import bert_layers
+
+    if wrong == "saturates":
+        monkeypatch.setattr(torch, "_int_mm", lambda a, b: (a.int() @ b.int()).clamp(-32_768, 32_767))
+    else:
+        monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    assert not bert_layers.exact_in_int8.__wrapped__()
 
 
 MANY = ENOUGH + 4
