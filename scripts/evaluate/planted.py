@@ -18,7 +18,7 @@ import tempfile
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.markdown.directories import discover
 from mem0_dream.scripts.evaluate.metrics import markdown
 from mem0_dream.settings import Settings
 
@@ -64,9 +65,9 @@ def read_table() -> list[Pair]:
     return [Pair(kind, form, (a, b)) for kind, form, a, b in rows]
 
 
-def plant_markdown(root: Path, pairs: Sequence[Pair], draw: random.Random) -> list[Pair]:
+def plant_markdown(folders: Iterable[Path], pairs: Sequence[Pair], draw: random.Random) -> list[Pair]:
     """Write the pairs into the files of memory directories: bullets or sentences, by turns."""
-    every = sorted(root.rglob("*.md"))
+    every = sorted(path for folder in folders for path in folder.rglob("*.md"))
     files = [path for path in every if path.name not in ("MEMORY.md", "README.md")] or every
     heads = {path: _TYPE.search(path.read_text(encoding="utf-8", errors="replace")[:600]) for path in files}
     kinds = {path: found[1] if found else "" for path, found in heads.items()}
@@ -197,8 +198,13 @@ def measured(source: Path, *, seed: int, settings: Settings) -> tuple[Plan, list
             copied = plant_entities(place, draw)
             planted = [*plant_graph(place, pairs, draw), *copied]
         else:
-            shutil.copytree(source, place, ignore=shutil.ignore_patterns(".git"))
-            planted = plant_markdown(place, pairs, draw)
+            found = [each.path for each in discover(source, home=state)]
+            inside = (
+                place if found else place / ".claude" / "memory"
+            )  # a folder of memories without its project
+            shutil.copytree(source, inside, ignore=shutil.ignore_patterns(".git"))
+            folders = [place / path.relative_to(source.resolve()) for path in found] or [inside]
+            planted = plant_markdown(folders, pairs, draw)
         began = time.process_time()
         store = open_store(place, state_dir=state)
         with Session(store, settings=settings, state_dir=state) as session:
@@ -228,8 +234,6 @@ def main() -> int:
     parser.add_argument("--scorer", default="bundled", help="another scorer than the default one")
     given = parser.parse_args()
     plan, planted, seconds = measured(given.source, seed=given.seed, settings=Settings(scorer=given.scorer))
-    if not plan.totals:
-        raise SystemExit(f"{given.source} holds no memories; name a project, a memory folder or a graph.")
     outcomes = [outcome(plan, pair) for pair in planted]
     print(table(planted, outcomes))
     asked = [item for item in (*plan.actions, *plan.unsure) if isinstance(item, Merge | Resolve)]

@@ -27,7 +27,19 @@ def _graph(root: Path) -> Path:
     return root / "memory.json"
 
 
-@pytest.mark.parametrize("make", [_project, _graph])
+def _folder(root: Path) -> Path:
+    return _project(root) / ".claude" / "memory"
+
+
+def _beside_documents(root: Path) -> Path:
+    _project(root)
+    (root / "docs").mkdir()
+    for name in "abcdefgh":
+        (root / "docs" / f"{name}.md").write_text("# Not a memory\n")
+    return root
+
+
+@pytest.mark.parametrize("make", [_project, _graph, _folder, _beside_documents])
 def test_every_pair_is_planted_and_the_source_stays(tmp_path: Path, make) -> None:
     source = make(tmp_path / "source")
     files = [source] if source.is_file() else sorted(source.rglob("*.md"))
@@ -38,6 +50,9 @@ def test_every_pair_is_planted_and_the_source_stays(tmp_path: Path, make) -> Non
     assert {pair.place for pair in pairs} >= {"other type"}
     outcomes = [planted.outcome(plan, pair) for pair in pairs]
     assert set(outcomes) <= set(planted.OUTCOMES)
+    assert "missed" not in {
+        came for pair, came in zip(pairs, outcomes, strict=True) if pair.form == "verbatim"
+    }
     assert len(planted.table(pairs, outcomes).splitlines()) == 2 + 2 * 1 + len(
         {(p.kind, p.form) for p in pairs}
     ) + len({(p.kind, p.place) for p in pairs})
@@ -45,7 +60,7 @@ def test_every_pair_is_planted_and_the_source_stays(tmp_path: Path, make) -> Non
 
 def test_texts_stand_in_the_files_as_they_are(tmp_path: Path) -> None:
     root = _project(tmp_path / "p")
-    pairs = planted.plant_markdown(root, planted.read_table(), random.Random(3))  # noqa: S311
+    pairs = planted.plant_markdown([root], planted.read_table(), random.Random(3))  # noqa: S311
     said = "\n".join(path.read_text() for path in root.rglob("*.md"))
     assert all(text in said for pair in pairs for text in pair.texts)
 
