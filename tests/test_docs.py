@@ -19,7 +19,7 @@ from typed import PROGRAM, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
-FOLDERS = ("models", "pipeline", "scripts", "tests")
+FOLDERS = ("models", "pipeline", "indexes", "scripts", "tests")
 NAMING = [page for page in PAGES if page.name not in ("CHANGELOG.md", "0001-the-package-and-its-layers.md")]
 """Pages about the present; the others also say what was where."""
 MARK = "<!-- checked -->"
@@ -125,7 +125,7 @@ def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", NAMING, ids=page_id)
 def test_every_file_that_a_page_names_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for name in re.findall(r"`((?:models|pipeline|scripts|tests|integrations)/[\w/-]+\.\w+)`", text):
+    for name in re.findall(r"`((?:models|pipeline|indexes|scripts|tests|integrations)/[\w/-]+\.\w+)`", text):
         assert (ROOT / name).is_file(), name
     modules = {file.name for top in FOLDERS for file in (ROOT / top).rglob("*.py")}
     modules |= {file.name for file in ROOT.glob("*.py")}

@@ -17,8 +17,8 @@ from environments import OFFLINE, fresh_environment
 pytest.importorskip("setuptools", minversion="77", reason="the build needs setuptools")
 pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = ("docs", "models", "pipeline", "scripts", "tests")
-PACKAGE = ("models", "pipeline")
+SOURCE = ("docs", "indexes", "models", "pipeline", "scripts", "tests")
+PACKAGE = ("indexes", "models", "pipeline")
 INSTALLED = (
     "tests/test_imports.py",
     "tests/e2e/test_mem0.py::test_report_apply_and_undo[qdrant]",

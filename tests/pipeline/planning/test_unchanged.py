@@ -111,6 +111,11 @@ def test_whatever_decides_makes_a_night_judge_anew(night, more):
     assert night(store, **more)[1]
 
 
+@pytest.mark.parametrize("name", engine._RULES)
+def test_what_decides_is_where_its_digest_looks_for_it(name):
+    assert (Path(engine.__file__).parents[2] / name).exists()
+
+
 def test_other_rules_judge_anew(night, monkeypatch):
     store = messy_store()
     night(store)

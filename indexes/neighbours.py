@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .errors import ModelError
-from .models.same_statement import statement_key
+from ..errors import ModelError
+from ..models.same_statement import statement_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
