@@ -39,6 +39,12 @@ class _Dense(_Bare, nn.Linear):  # type: ignore[misc]
     pass
 
 
+def by_row(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """A float32 [n, d] matrix in whole numbers of int8's range, as float32, and each row's scale [n, 1]."""
+    scale = matrix.abs().amax(dim=1, keepdim=True).clamp(min=_LEAST) / STEPS
+    return (matrix / scale).round_(), scale
+
+
 class WholeNumbers(nn.Module):  # type: ignore[misc]
     """A dense layer of int8 weights that rounds what it reads to int8, with a scale for each row and column.
 
@@ -52,23 +58,20 @@ class WholeNumbers(nn.Module):  # type: ignore[misc]
 
     def __init__(self, dense: nn.Linear) -> None:
         super().__init__()
-        weights = dense.weight.detach()
-        scale = weights.abs().amax(1).clamp_(min=_LEAST) / STEPS
-        whole = (weights / scale[:, None]).round_().t().contiguous()
+        whole, scale = by_row(dense.weight.detach())
+        whole = whole.t().contiguous()
         self.register_buffer("whole", whole.to(torch.int8) if exact_in_int8() else whole)
-        self.register_buffer("scale", scale)
+        self.register_buffer("scale", scale[:, 0])
         self.register_buffer("bias", dense.bias.detach())
 
     def forward(self, read: Tensor) -> Tensor:
         """float32 [..., in] to float32 [..., out]."""
-        rows = read.reshape(-1, read.shape[-1])
-        steps = rows.abs().amax(1, keepdim=True).div_(STEPS).clamp_(min=_LEAST)
-        rounded = rows.div(steps).round_()
+        rounded, scale = by_row(read.reshape(-1, read.shape[-1]))
         if self.whole.dtype is torch.int8:
             products = torch._int_mm(rounded.to(torch.int8), self.whole).float()  # noqa: SLF001  (no other)
         else:
             products = rounded @ self.whole
-        said = products.mul_(steps).mul_(self.scale).add_(self.bias)
+        said = products.mul_(scale).mul_(self.scale).add_(self.bias)
         return said.view(*read.shape[:-1], -1)
 
 
@@ -79,9 +82,8 @@ def exact_in_int8() -> bool:
     Without instructions for it sums of two products may saturate at 16 bits, and other libraries compute them
     number by number.
     """
-    if not torch.backends.mkldnn.is_available() or not torch.backends.cpu.get_cpu_capability().startswith(
-        "AVX"
-    ):
+    capability = torch.backends.cpu.get_cpu_capability()
+    if not (torch.backends.mkldnn.is_available() and capability.startswith("AVX")):
         return False
     most = torch.full((32, 256), int(STEPS), dtype=torch.int8)
     told = (torch._int_mm(most, way * most.t().contiguous()) for way in (1, -1))  # noqa: SLF001

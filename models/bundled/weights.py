@@ -29,7 +29,6 @@ PACKAGED_BASE = "sentence-transformers/all-MiniLM-L6-v2"
 _UNLISTED = frozenset({SUMS_FILE, "README.md"})
 _AGAIN = "reinstall mem0-dream"
 _SCALE = ".scale"
-_STEPS = 127.0
 
 
 def write_sums(folder: Path) -> str:
@@ -121,13 +120,15 @@ def pack(network: PairNetwork) -> dict[str, Tensor]:
     """The trained tensors: int8 with a float32 scale per output row for matrices, float16 otherwise."""
     import torch
 
+    from ..bert_layers import by_row
+
     packed: dict[str, Tensor] = {}
     for name, tensor in network.state_dict().items():
         if name.startswith("encoder.") and not name.startswith("encoder.encoder."):
             continue
         if tensor.ndim == 2:
-            scale = tensor.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / _STEPS
-            packed[name] = torch.round(tensor / scale).to(torch.int8)
+            whole, scale = by_row(tensor)
+            packed[name] = whole.to(torch.int8)
             packed[name + _SCALE] = scale.float()
         else:
             packed[name] = tensor.to(torch.float16)

@@ -291,8 +291,8 @@ def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
     In one file a brief sentence in the middle of a text is about what stands in front of it.
     """
     in_one = a.block == b.block != "" and not a.named
-    values = all(screens.leads_with_number(each.words) for each in (a, b))  # of cases: "0.5 for short texts"
-    rows = in_one and (values or (a.row and b.row))
+    # Rows of a table, or values of cases: "0.5 for short texts".
+    rows = in_one and ((a.row and b.row) or all(screens.leads_with_number(each.words) for each in (a, b)))
     if a.behind and a.behind == b.behind:
         few = min(len(significant_words(each.words)) for each in (a, b))
         if few <= FACT or not (screens.own_subject(a.words) and screens.own_subject(b.words)):

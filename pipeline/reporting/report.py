@@ -260,14 +260,14 @@ class Report:
     def pair(self, action: Action) -> list[str]:
         """Both texts of a doubt, what differs marked, and what is known of it in words."""
         if isinstance(action, Merge) and action.said:
+            lines = self._sentences(action)
+        else:
+            a, b = in_order(action)[:2]
+            texts = zip("AB", (a, b), excerpts(a.text, b.text), strict=True)
+            lines = [self._row(f"  {side}: ", action, each.id, text) for side, each, text in texts]
+        if isinstance(action, Merge | Resolve):
             told = (spoken(each.evidence, flipped=_turned(action, each)) for each in action.verdicts)
-            return [*self._sentences(action), *(f"  {each}" for each in told if each)]
-        a, b = in_order(action)[:2]
-        texts = zip("AB", (a, b), excerpts(a.text, b.text), strict=True)
-        lines: list[str] = [self._row(f"  {side}: ", action, each.id, text) for side, each, text in texts]
-        for verdict in getattr(action, "verdicts", ()):
-            said = spoken(verdict.evidence, flipped=verdict.pair.a == b.id)
-            lines += [f"  {said}"] if said else []
+            lines += [f"  {each}" for each in told if each]
         return lines
 
     def cluster(self, doubts: Sequence[Doubt]) -> tuple[dict[str, str], list[str]]:
