@@ -17,8 +17,7 @@ from typing import Any
 from ...errors import UsageError
 from ...records import Inventory, Memory, Scope
 
-LINKS = ":entities"
-"""Behind a store's fingerprint it names the links beside it."""
+LINKS = ":entities"  # behind a store's fingerprint it names the links beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,6 @@ class Delete:
     id: str
     reason: str = ""  # why it goes, in a few words; empty where another one takes its place
     into: str | None = None  # id of the memory that takes its place, or None
-    text: str = ""  # what that one must say by now
     at: datetime | None = None  # when the run began that does so; None outside of a run
     observations: tuple[str, ...] = ()  # the text as a list, for an entity of a graph; empty elsewhere
 

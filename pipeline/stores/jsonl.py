@@ -18,19 +18,8 @@ from typing import Any
 from ...errors import ConfigError, RefusedChangeError, UsageError
 from ...models.text.tables import table_lines
 from ...records import Inventory, Memory, Scope
-from .base import (
-    Add,
-    Amend,
-    Capabilities,
-    Change,
-    Delete,
-    Restore,
-    Retire,
-    ScopeFilter,
-    Snapshot,
-    Store,
-    Update,
-)
+from . import base
+from .base import Capabilities, ScopeFilter, Snapshot
 from .files import digest, stamp
 from .files.exchange import remove_file, replace_file
 from .mem0.rows import SCOPE_KEYS, parse_memory
@@ -76,15 +65,13 @@ def read_mapping(text: str) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What a file holds."""
-
     rows: dict[str, Row]  # payloads by id, in order: the record, its place, and its line as it was written
     document: Any = None  # everything around the records, if it is one JSON document
     where: str = ""  # key of the records in it
     faults: tuple[str, ...] = ()  # why it is not all that there is
 
 
-class JsonlStore(Store):
+class JsonlStore(base.Store):
     """An export as a store.
 
     Args:
@@ -148,21 +135,21 @@ class JsonlStore(Store):
         """An export is not searched: what is there is found."""
         return memory_id in self._loaded()[1].rows
 
-    def write(self, change: Change) -> str:
+    def write(self, change: base.Change) -> str:
         """Make one change in the file beside the export."""
         source, current = self._loaded()
         rows, before = copy.deepcopy(current.rows), _bytes(self._target)
         match change:
-            case Restore(snapshot=kept):
+            case base.Restore(snapshot=kept):
                 memory_id = kept.id
                 rows[memory_id] = copy.deepcopy(dict(kept.payload))
-            case Add(mark=mark):
+            case base.Add(mark=mark):
                 memory_id = _marked(mark)
                 last = max((row["place"] for row in (*rows.values(), *source.rows.values())), default=0)
                 rows[memory_id] = {"row": self._added(memory_id, change), "place": last + 1, "line": None}
-            case Delete(id=memory_id):
+            case base.Delete(id=memory_id):
                 rows.pop(memory_id, None)
-            case Update(id=memory_id) | Amend(id=memory_id) | Retire(id=memory_id):
+            case base.Update(id=memory_id) | base.Amend(id=memory_id) | base.Retire(id=memory_id):
                 if memory_id not in rows:
                     raise RefusedChangeError(f"the memory {memory_id} is gone", ids=(memory_id,))
                 self._change(rows[memory_id], change)
@@ -198,9 +185,9 @@ class JsonlStore(Store):
             row = row.setdefault(key, {}) if isinstance(row.get(key, {}), dict) else row
         row[last] = value
 
-    def _change(self, payload: Row, change: Update | Amend | Retire) -> None:
+    def _change(self, payload: Row, change: base.Update | base.Amend | base.Retire) -> None:
         row, payload["line"] = payload["row"], None
-        if isinstance(change, Update):
+        if isinstance(change, base.Update):
             self._put(row, _TEXT, change.text, _TEXT)
             return
         more, held = json.loads(json.dumps(dict(change.metadata))), self._get(row, _METADATA)
@@ -208,7 +195,7 @@ class JsonlStore(Store):
             self._put(row, _METADATA, {**(held or {}), **more}, _METADATA)
         else:
             row |= more
-        if isinstance(change, Retire):
+        if isinstance(change, base.Retire):
             self._put(row, "expires", change.day.isoformat(), _EXPIRES)
             return
         if change.expires is not None:
@@ -217,7 +204,7 @@ class JsonlStore(Store):
         if change.created_at is not None and change.created_at != created:
             self._put(row, "created_at", change.created_at.isoformat(), "created_at")
 
-    def _added(self, memory_id: str, change: Add) -> Row:
+    def _added(self, memory_id: str, change: base.Add) -> Row:
         row: Row = {}
         self._put(row, "id", memory_id, "id")
         self._put(row, _TEXT, change.text, _TEXT)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from itertools import starmap
-from pathlib import Path
 from typing import Any
 
 from ...errors import JournalError
@@ -117,8 +116,7 @@ class Recorded:
 class Journal(Database):
     """The journal of all runs on this machine."""
 
-    def __init__(self, directory: Path) -> None:
-        super().__init__(directory, _SCHEMA)
+    schema = _SCHEMA
 
     def new_name(self, at: datetime) -> str:
         """A name that no run has: when it begins, and four digits of chance."""
@@ -278,9 +276,8 @@ class Journal(Database):
 
     def withdraw(self, store: str, answers: Iterable[Answer]) -> None:
         """Forget answers, so that what they are about is proposed again."""
-        self.tell_each(
-            "DELETE FROM answers WHERE store = ? AND number = ?", [(store, item.number) for item in answers]
-        )
+        rows = [(store, item.number) for item in answers]
+        self.tell_each("DELETE FROM answers WHERE store = ? AND number = ?", rows)
 
     def rejected(self, store: str) -> frozenset[str]:
         """Keys of all that a person closed by an answer; nothing they name is proposed again."""
@@ -289,14 +286,11 @@ class Journal(Database):
     def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
         columns = "id, store, started_at, finished_at, state, retire_on, plan, part, retires"
         rows = self.ask(f"SELECT {columns} FROM runs {where} ORDER BY started_at DESC, rowid DESC", arguments)
-        runs = []
-        for name, store, began, ended, state, expiry, plan, part, retires in rows:
-            moments, parts = (
-                (moment_of(began), ended and moment_of(ended)),
-                (part and _set(part), _set(retires)),
-            )
-            runs.append(Run(name, store, *moments, RunState(state), expiry, plan, *parts))
-        return tuple(runs)
+        return tuple(
+            Run(name, store, moment_of(began), ended and moment_of(ended), RunState(state), expiry, plan,
+                part and _set(part), _set(retires))
+            for name, store, began, ended, state, expiry, plan, part, retires in rows
+        )  # fmt: skip
 
 
 def _set(text: str) -> frozenset[str]:

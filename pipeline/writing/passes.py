@@ -13,7 +13,6 @@ import json
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,20 +57,15 @@ def due_reason(
 
 
 def _ago(since: timedelta) -> str:
-    if since < timedelta(hours=1):
-        return "less than an hour ago"
-    return f"{_spoken(since)} ago"
+    return "less than an hour ago" if since < timedelta(hours=1) else f"{_spoken(since)} ago"
 
 
 def _spoken(span: timedelta) -> str:
     hours = int(span / timedelta(hours=1))
-    if hours >= 72:
-        return f"{hours // 24} days"
-    return f"{hours} hours" if hours != 1 else "1 hour"
+    return f"{hours // 24} days" if hours >= 72 else f"{hours} hours" if hours != 1 else "1 hour"
 
 
-KEPT = 100
-"""Passes that are kept of each job."""
+KEPT = 100  # passes that are kept of each job
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS passes (
     number INTEGER PRIMARY KEY, place TEXT NOT NULL, job TEXT NOT NULL, night TEXT NOT NULL,
@@ -113,8 +107,7 @@ class Pass:
 class Passes(Database):
     """The passes in the journal's database."""
 
-    def __init__(self, directory: Path) -> None:
-        super().__init__(directory, _SCHEMA)
+    schema = _SCHEMA
 
     def begin(self, place: str, job: str, night: Mapping[str, Any]) -> int:
         """Note that a pass begins over a store (`place`) and its scopes (`job`); returns its number."""

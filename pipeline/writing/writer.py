@@ -401,14 +401,10 @@ def _earlier(made: Iterable[Recorded], operation: Operation) -> Recorded | None:
 
 
 def _delete(run: Run, action: Action, member: Member, into: str | None) -> Delete:
-    at = run.started_at
     if isinstance(action, Merge):
-        return Delete(member.id, into=into, text=action.text, at=at, observations=action.observations)
-    return Delete(
-        member.id,
-        f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind),
-        at=at,
-    )
+        return Delete(member.id, into=into, at=run.started_at, observations=action.observations)
+    why = f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind)
+    return Delete(member.id, why, at=run.started_at)
 
 
 def _superseded(run: Run, action: Action, into: str | None) -> dict[str, str]:

@@ -59,7 +59,7 @@ class Database:
 
     Args:
         directory: The state directory.
-        schema: Statements that create what is missing.
+        schema: Statements that create what is missing; those of the class if omitted.
         wait_s: How long a statement waits for another process before it fails.
         by_application: The user's own program writes: from any of its threads, which the caller keeps
             apart, and without waiting for the disk; a crash may lose the last rows.
@@ -68,8 +68,10 @@ class Database:
         JournalError: If the file is damaged or cannot be written, here and in every method.
     """
 
+    schema = ""
+
     def __init__(
-        self, directory: Path, schema: str, *, wait_s: float = 30.0, by_application: bool = False
+        self, directory: Path, schema: str = "", *, wait_s: float = 30.0, by_application: bool = False
     ) -> None:
         self.path = directory / DATABASE
         try:
@@ -79,7 +81,7 @@ class Database:
             )
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute(f"PRAGMA synchronous={'NORMAL' if by_application else 'FULL'}")
-            self._db.executescript(schema)
+            self._db.executescript(schema or self.schema)
         except (OSError, sqlite3.Error) as error:
             raise JournalError(
                 f"The journal {self.path} cannot be opened ({error}); without it nothing may be changed. "

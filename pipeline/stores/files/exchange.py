@@ -23,10 +23,8 @@ from ....errors import RefusedChangeError, StoreLockedError
 
 WRITER_SECONDS = 10.0
 """How long another program may keep a file open for writing; the kernel lets others wait 45 s for us."""
-
 Grip = Literal["held", "busy", "none"]
 """The lease is ours; another program has the file open; or there are no leases on this file."""
-
 _TEMPORARY = ".mem0-dream.tmp"
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _CURRENT_DIRECTORY = -100  # AT_FDCWD
@@ -179,11 +177,7 @@ def keeps_waiting(path: Path) -> bool:
 
 
 def _swap(
-    temporary: Path,
-    path: Path,
-    before: bytes,
-    unguarded: Callable[[], None],
-    rubbish: contextlib.ExitStack,
+    temporary: Path, path: Path, before: bytes, unguarded: Callable[[], None], rubbish: contextlib.ExitStack
 ) -> None:
     """Exchange two files in one step, and check what was replaced before the new file can be opened."""
     with OpenFile(temporary, writable=True) as ours:

@@ -41,8 +41,7 @@ CREATE INDEX IF NOT EXISTS steps_by_key ON steps (file, key);
 CREATE INDEX IF NOT EXISTS steps_by_after ON steps (file, after);
 """
 _NEW_FILE = 0o644
-_IN_MEMORY = 64
-"""States of files that are held besides being kept."""
+_IN_MEMORY = 64  # states of files that are held besides being kept
 
 Lines = Sequence[bytes]
 Resolve = Callable[[Lines, Lines, Lines], Lines | None]
@@ -307,8 +306,7 @@ def merge_lines(
     return [*merged, *base[at:]]
 
 
-_Edit = tuple[int, int, Lines, int]
-"""Lines from and to, what takes their place, and whose edit it is."""
+_Edit = tuple[int, int, Lines, int]  # lines from and to, what takes their place, and whose edit it is
 
 
 def _edits(base: Lines, new: Lines, side: int) -> list[_Edit]:
@@ -402,16 +400,13 @@ def kept_entries(path: Path) -> list[dict[str, Any]]:
     Raises:
         RefusedChangeError: If it is damaged.
     """
+    away = "move it away to begin a new one"
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise RefusedChangeError(
-            f"the archive {path.name} cannot be read; move it away to begin a new one"
-        ) from error
+        raise RefusedChangeError(f"the archive {path.name} cannot be read; {away}") from error
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise RefusedChangeError(
-            f"the archive {path.name} is no list of memories; move it away to begin a new one"
-        )
+        raise RefusedChangeError(f"the archive {path.name} is no list of memories; {away}")
     return [dict(entry) for entry in entries]
 
 
@@ -428,6 +423,5 @@ def keep_folders(folders: Mapping[str, Path], path: Path) -> None:
             for name, folder in folders.items():
                 copy.add(folder, arcname=name.lstrip("/"))
     except OSError as error:
-        raise StoreError(
-            f"The folders cannot be copied to {path} ({error.strerror}), so nothing was changed."
-        ) from error
+        told = f"The folders cannot be copied to {path} ({error.strerror}), so nothing was changed."
+        raise StoreError(told) from error

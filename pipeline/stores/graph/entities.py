@@ -22,8 +22,7 @@ from typing import Any
 
 from ....records import Memory, says_pinned, text_hash
 
-RELATIONS = "relations"
-"""Part of an entity that holds its outgoing relations."""
+RELATIONS = "relations"  # part of an entity that holds its outgoing relations
 
 BROKEN_LINES = "::broken lines"
 """Id of all unreadable lines of a graph, which are moved away and brought back together."""

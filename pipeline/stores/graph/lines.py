@@ -19,8 +19,7 @@ from ....errors import RefusedChangeError
 from .entities import observation_key
 
 Kind = Literal["entity", "relation", "other", "broken"]
-Edge = tuple[str, str, str]
-"""From, to, type."""
+Edge = tuple[str, str, str]  # from, to, type
 
 READABLE_SHARE = 0.5
 """At least this share of the lines must be entities or relations, or of another kind that says which."""
@@ -31,8 +30,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """The texts that a line of each kind must hold; an entity has `observations`, too."""
 
-KNOWN = frozenset({"type", "observations", *FIELDS["entity"]})
-"""What the server knows of an entity."""
+KNOWN = frozenset({"type", "observations", *FIELDS["entity"]})  # what the server knows of an entity
 
 _SHOWN_NUMBERS, _SHOWN_KEYS, _SHOWN_LETTERS = 5, 4, 20
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")

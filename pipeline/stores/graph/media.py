@@ -25,17 +25,14 @@ from .lines import Edge, GraphDocument, GraphLine
 if TYPE_CHECKING:
     from mcp import ClientSession, StdioServerParameters
 
-LOCK_SECONDS = 10.0
-"""How long a write waits for another program that holds the lock beside the file."""
+LOCK_SECONDS = 10.0  # how long a write waits for another program that holds the lock beside the file
 
 READ_SECONDS = 0.5
 """How long a read waits for a program that has the file open for writing; then it reads what is there."""
 
-ANSWER_SECONDS = 60.0
-"""How long the server may take for one answer."""
+ANSWER_SECONDS = 60.0  # how long the server may take for one answer
 
-SERVER = "server-memory"
-"""Stands in the command of the memory server, however it was started."""
+SERVER = "server-memory"  # stands in the command of the memory server, however it was started
 
 _PLACE_VARIABLE, _DEFAULT_PLACE = "MEMORY_FILE_PATH", "memory.jsonl"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")

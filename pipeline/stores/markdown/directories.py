@@ -14,26 +14,20 @@ from ....models.text.tables import table_lines
 from .document import Document, parse
 
 INDEX = "MEMORY.md"
-MAX_LINES = 200
-"""What an agent loads of its index."""
-GATHERED = "from_daily_logs.md"
-"""The file that takes in new facts for which no other file is the place."""
-MAX_FILE = 1_000_000
-"""Bytes of the largest file that is read; no memory is that long."""
+MAX_LINES = 200  # what an agent loads of its index
+GATHERED = "from_daily_logs.md"  # the file that takes in new facts for which no other file is the place
+MAX_FILE = 1_000_000  # bytes of the largest file that is read; no memory is that long
 PATTERNS = (".claude/agent-memory/*", ".claude/projects/*/memory", ".claude/memory")
 """Where coding agents keep memories inside a project."""
 OTHER_PLACES = ("memory", "memories", "memory-bank", "memory_bank", ".serena/memories", "docs/memory")
 """Where other agents may; too plain a name to be read unasked."""
 NONE_FOUND = "No memory directories found"
-_NOT_MEMORIES = frozenset({"logs", "sessions", "archive"})
-"""Folders that hold raw material."""
+_NOT_MEMORIES = frozenset({"logs", "sessions", "archive"})  # folders that hold raw material
 _ABOUT = re.compile(r"(?:(?i:readme)|INDEX|MEMORY(?:[_-][A-Z_-]+)?)\.md$")
 """Files about the memories, and indexes of old: they are no memories."""
-_PATHS = ("paths", "globs", "fileMatchPattern")
-"""Frontmatter that says for which files a rule is loaded."""
+_PATHS = ("paths", "globs", "fileMatchPattern")  # frontmatter that says for which files a rule is loaded
 _IMPORT = re.compile(r"(?<![\w`@])@((?:~/|\.{0,2}/)?[\w./-]+\.\w+)")
-IMPORTS, _DEPTH = "Claude Code", 5
-"""Who follows imports, and how far imports of imports."""
+IMPORTS, _DEPTH = "Claude Code", 5  # who follows imports, and how far imports of imports
 LAYOUTS = tuple(tuple(line.split(" | ")) for line in table_lines("markdown", "layouts"))
 """Agent, root, files, and when they are loaded: the first row that finds a file names it. It is loaded
 "always"; of an "index" its first lines; "matching" means always, unless its frontmatter names paths;
@@ -170,8 +164,7 @@ def _title(path: Path, project: Path) -> str:
 
 EVERYBODY = frozenset({"memory bank", "Serena", "notes", "named"})
 """Rows of no one agent: whoever is told to may open these files."""
-ORDER = ("always", "index", "described", "matching", "asked")
-"""What is loaded most stands first."""
+ORDER = ("always", "index", "described", "matching", "asked")  # what is loaded most stands first
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,7 @@ from ..files import digest
 from ..files.undo import Image
 
 BOM = codecs.BOM_UTF8
-ENTRIES = 2
-"""Fewest bullets of a file of lists."""
+ENTRIES = 2  # fewest bullets of a file of lists
 DESCRIBED_ENTRIES = 4
 """Fewest bullets where the frontmatter describes the file: a few bullets are the parts of one memory."""
 WHOLE = "whole-file"

@@ -26,17 +26,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _IDENTIFIER = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
-_FEW = 16
-"""Up to so many wanted symbols, searching each is faster than listing every word of a file."""
-_LARGEST = 4_000_000
-"""Larger files are data or bundles, in which a name proves nothing."""
-_SNIFFED = 1024
-"""Bytes in which a zero marks a binary file."""
+_FEW = 16  # up to so many wanted symbols, searching each is faster than listing every word of a file
+_LARGEST = 4_000_000  # larger files are data or bundles, in which a name proves nothing
+_SNIFFED = 1024  # bytes in which a zero marks a binary file
 _SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})
-GIT_SECONDS = 20
-"""How long one question to the history may take."""
-_MOVES = 5
-"""So many renames one after another are followed."""
+GIT_SECONDS = 20  # how long one question to the history may take
+_MOVES = 5  # so many renames one after another are followed
 _EQUAL = 95
 """Per cent two files share if one is the other under a new name; less may be what was left after a split."""
 _PATHS_AT_ONCE = 500
@@ -274,11 +269,9 @@ def _author_day(about: dict[str, str]) -> date | None:
         return None
 
 
-SHOWN = 3
-"""Lines of a memory's terms that are shown, the newest."""
+SHOWN = 3  # lines of a memory's terms that are shown, the newest
 _BLOCK = 1 << 18
-_MIN_TERM = 4
-"""Shorter terms are not narrow."""
+_MIN_TERM = 4  # shorter terms are not narrow
 _WIDTH = 160
 
 

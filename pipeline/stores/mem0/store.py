@@ -22,38 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 from ....errors import DreamError, RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope, as_utc
-from ..base import (
-    Add,
-    Amend,
-    Capabilities,
-    Change,
-    Delete,
-    Restore,
-    Retire,
-    ScopeFilter,
-    Snapshot,
-    Store,
-    Update,
-)
+from .. import base
+from ..base import Capabilities, ScopeFilter, Snapshot, Store
+from . import rows
 from .backends import choose_backend, store_fingerprint
-from .rows import (
-    SCOPE_KEYS,
-    SESSION_KEYS,
-    asking,
-    describe,
-    encoded,
-    hang_up,
-    is_memory,
-    links_of,
-    moment,
-    parse_memory,
-    relink,
-    scope_of,
-    sentence,
-    sparse_of,
-    unlink,
-    with_sparse,
-)
+from .rows import SCOPE_KEYS, SESSION_KEYS, asking, is_memory, moment, parse_memory, scope_of, sentence
 
 if TYPE_CHECKING:
     from .doctor import EntityLinks
@@ -119,8 +92,8 @@ class Mem0Store(Store):
         filters = scopes.known(SCOPE_KEYS, self.kind)
         # Rows without a role are the user's too, so the store cannot be asked for this one.
         own = filters.get("role", "").lower() == "user" and bool(filters.pop("role"))
-        rows, gaps = self.backend.listed(filters)
-        memories = (self.parse(row) for row in rows if is_memory(row.payload))
+        listed, gaps = self.backend.listed(filters)
+        memories = (self.parse(row) for row in listed if is_memory(row.payload))
         shown = (memory for memory in memories if not (own and memory.scope.get("role")))
         return Inventory(
             store=self.fingerprint,
@@ -131,9 +104,9 @@ class Mem0Store(Store):
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; an id is absent from the answer only if it is truly gone."""
-        rows = self._present(ids)
-        links = links_of(self.backend.entities(), rows.values())
-        return {key: deepcopy(replace(rows[key], links=links[key])) for key in ids if key in rows}
+        found = self._present(ids)
+        links = rows.links_of(self.backend.entities(), found.values())
+        return {key: deepcopy(replace(found[key], links=links[key])) for key in ids if key in found}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
@@ -169,22 +142,22 @@ class Mem0Store(Store):
                 return True
         return False
 
-    def write(self, change: Change) -> str:
+    def write(self, change: base.Change) -> str:
         """Make one change, and see that the store did it."""
         for fault in self.backend.faults():
             raise StoreError(sentence(fault))
         match change:
-            case Add():
+            case base.Add():
                 return self._add(change)
-            case Update():
+            case base.Update():
                 return self._update(change)
-            case Amend():
+            case base.Amend():
                 return self._amend(change)
-            case Delete():
+            case base.Delete():
                 return self._delete(change.id)
-            case Retire():
+            case base.Retire():
                 return self._retire(change)
-            case Restore():
+            case base.Restore():
                 return self._restore(change.snapshot)
 
     def backup(self, folder: Path) -> tuple[Path, ...]:
@@ -199,9 +172,9 @@ class Mem0Store(Store):
         self.memory.close()
         for client in (self.memory.vector_store, self.memory._entity_store):
             for name in ("client", "connection_pool"):
-                hang_up(getattr(client, name, None))
+                rows.hang_up(getattr(client, name, None))
 
-    def _add(self, change: Add) -> str:
+    def _add(self, change: base.Add) -> str:
         """Store a memory as mem0's `add(infer=False)` does, in one step, under an id made of the mark.
 
         `add` itself chooses the id, writes a role of its own and drops an app id; the memory would be in the
@@ -242,7 +215,7 @@ class Mem0Store(Store):
         kept = {"role": min(roles)} if roles else {}
         return kept | ({"updated_at": max(dated).isoformat()} if dated else {})
 
-    def _update(self, change: Update) -> str:
+    def _update(self, change: base.Update) -> str:
         self._row(change.id)
         with asking(f"updating memory {change.id}"):
             if self.backend.entities() is not None:
@@ -253,7 +226,7 @@ class Mem0Store(Store):
             raise StoreError(f"The store did not keep memory {change.id} as written.", ids=(change.id,))
         return change.id
 
-    def _amend(self, change: Amend) -> str:
+    def _amend(self, change: base.Amend) -> str:
         row = self._row(change.id)
         payload = {**row.payload, **self._storable(change.metadata)}
         if change.created_at is not None and moment(row.payload.get("created_at")) != change.created_at:
@@ -276,20 +249,20 @@ class Mem0Store(Store):
             raise StoreError(
                 f"mem0 reports memory {memory_id} as deleted, but it is still there.", ids=(memory_id,)
             )
-        unlink(self.backend.entities(), memory_id)
+        rows.unlink(self.backend.entities(), memory_id)
         return memory_id
 
-    def _retire(self, change: Retire) -> str:
+    def _retire(self, change: base.Retire) -> str:
         row = self._row(change.id)
         own = RETIRED_PREFIX + str(row.payload.get("hash") or "").removeprefix(RETIRED_PREFIX)
         expiry = {"expiration_date": change.day.isoformat(), "hash": own}
         return self._put(replace(row, payload={**row.payload, **self._storable(change.metadata), **expiry}))
 
     def _restore(self, snapshot: Snapshot) -> str:
-        row = with_sparse(snapshot, sparse_of(snapshot))
+        row = rows.with_sparse(snapshot, rows.sparse_of(snapshot))
         if self.backend.one(snapshot.id) != row:
             self._put(row)
-        relink(self.backend.entities(), snapshot.links, snapshot.id)
+        rows.relink(self.backend.entities(), snapshot.links, snapshot.id)
         return snapshot.id
 
     def _put(self, row: Snapshot) -> str:
@@ -301,11 +274,11 @@ class Mem0Store(Store):
 
     def _present(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """The rows that there are; one that is absent is so while the store answers."""
-        rows = self.backend.get(ids)
-        if len(rows) < len(set(ids)):
+        found = self.backend.get(ids)
+        if len(found) < len(set(ids)):
             self.probe()
-            rows |= self.backend.get([row_id for row_id in ids if row_id not in rows])
-        return rows
+            found |= self.backend.get([row_id for row_id in ids if row_id not in found])
+        return found
 
     def _row(self, memory_id: str) -> Snapshot:
         row = self._present([memory_id]).get(memory_id)
@@ -314,7 +287,7 @@ class Mem0Store(Store):
         return row
 
     def _storable(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        return encoded(metadata) if self.backend.provider == "chroma" else dict(metadata)
+        return rows.encoded(metadata) if self.backend.provider == "chroma" else dict(metadata)
 
     def probe(self) -> None:
         """Make sure that an absent row is absent, and not hidden by a store that is down.
@@ -343,7 +316,7 @@ def embedding(memory: Any) -> Iterator[None]:
         yield
     except Exception as error:
         provider = getattr(getattr(memory.config, "embedder", None), "provider", "configured")
-        reason = str(error) if isinstance(error, DreamError) else describe(error)
+        reason = str(error) if isinstance(error, DreamError) else rows.describe(error)
         raise RefusedChangeError(
             f"the {provider} embedder of mem0's configuration failed ({reason}), so no new text can be stored"
         ) from error

@@ -13,26 +13,13 @@ from uuid import UUID
 
 from ....errors import ConfigError
 from ..base import Snapshot
-from .rows import (
-    LINKED_KEY,
-    Backend,
-    Filters,
-    absolute,
-    address,
-    floats,
-    hang_up,
-    sparse_of,
-    url_address,
-    value_of,
-    with_sparse,
-)
+from . import rows
+from .rows import LINKED_KEY, Backend, Filters, absolute, address, floats, url_address, value_of
 
 _QDRANT_PORT, _MILVUS_PORT, _POSTGRES_PORT = 6333, 19530, 5432
 _CONNECT_SECONDS = 10
-_STRONG = "Strong"
-"""A row of Milvus counts as soon as it is written; the default lets readers lag behind."""
-_TEXT_CHARACTERS = 65_535
-"""The length of the field in which mem0 lets Milvus search for words."""
+_STRONG = "Strong"  # a row of Milvus counts as soon as it is written; the default lets readers lag behind
+_TEXT_CHARACTERS = 65_535  # the length of the field in which mem0 lets Milvus search for words
 _WHOLE = "SELECT id::text, payload, vector::text FROM {table}"
 
 
@@ -92,7 +79,8 @@ class QdrantBackend(Backend):
         if same and local is None:
             self._client.overwrite_payload(self._collection, payload=payload, points=[point_id], wait=True)
             return
-        named: dict[str, Any] = {name: models.SparseVector(**value) for name, value in sparse_of(row).items()}
+        sparse = rows.sparse_of(row).items()
+        named: dict[str, Any] = {name: models.SparseVector(**value) for name, value in sparse}
         if row.vector is not None:
             named[""] = list(row.vector)
         point = models.PointStruct(id=point_id, vector=named, payload=payload)
@@ -118,12 +106,7 @@ class QdrantBackend(Backend):
 
     def _scroll(self, condition: Any, *, vectors: bool) -> Iterator[Snapshot]:
         offset, more = None, True
-        asked = {
-            "scroll_filter": condition,
-            "limit": self.page,
-            "with_payload": True,
-            "with_vectors": vectors,
-        }
+        asked = {"scroll_filter": condition, "limit": self.page, "with_vectors": vectors}
         while more:
             points, offset = self._client.scroll(self._collection, offset=offset, **asked)
             yield from map(_of_point, points)
@@ -169,7 +152,7 @@ def _of_point(point: Any) -> Snapshot:
         named = {name: value for name, value in dense.items() if hasattr(value, "indices")}
         sparse = {n: {"indices": list(v.indices), "values": list(v.values)} for n, v in named.items()}
         dense = dense.get("")
-    return with_sparse(Snapshot(str(point.id), point.payload or {}, floats(dense)), sparse)
+    return rows.with_sparse(Snapshot(str(point.id), point.payload or {}, floats(dense)), sparse)
 
 
 class ChromaBackend(Backend):
@@ -204,7 +187,7 @@ class ChromaBackend(Backend):
         try:
             return [collection.name for collection in client.list_collections()]
         finally:
-            hang_up(client)
+            rows.hang_up(client)
 
     def _count(self, filters: Filters) -> int:
         if not filters:

@@ -31,8 +31,7 @@ from .calling import Caller, Patience
 from .store import NEW_IDS, Listing, RemoteStore, Row, ids_of, row_metadata
 
 KEY_VARIABLE = "MEM0_API_KEY"
-PAGE_SIZE = 200
-"""The largest that the platform allows."""
+PAGE_SIZE = 200  # the largest that the platform allows
 _SERVICE, _HOST = "The mem0 platform", "https://api.mem0.ai"
 _ANYTHING: Mapping[str, Any] = {"OR": [{key: "*"} for key in ("user_id", "agent_id", "app_id", "run_id")]}
 _LISTINGS = 4
@@ -283,10 +282,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 SERVER_KEY_VARIABLE = "MEM0_SERVER_API_KEY"
 TOKEN_VARIABLE = "MEM0_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
-LISTED_AT_MOST = 1000
-"""The server refuses a larger `top_k`, and has no pages."""
-COUNTED_AT_MOST = 10_000
-"""Rows that the server looks at for its list of entities."""
+LISTED_AT_MOST = 1000  # the server refuses a larger `top_k`, and has no pages
+COUNTED_AT_MOST = 10_000  # rows that the server looks at for its list of entities
 _ENTITIES = {"user": "user_id", "agent": "agent_id", "run": "run_id"}
 _UNREACHABLE = ("actor_id",)
 

@@ -16,19 +16,8 @@ from urllib.parse import quote
 
 from ....errors import RefusedChangeError, StoreError
 from ....records import Inventory, Memory, Scope, as_utc, says_pinned, text_hash
-from ..base import (
-    Add,
-    Amend,
-    Capabilities,
-    Change,
-    Delete,
-    Restore,
-    Retire,
-    ScopeFilter,
-    Snapshot,
-    Store,
-    Update,
-)
+from .. import base
+from ..base import Capabilities, ScopeFilter, Snapshot, Store
 from ..mem0.rows import SCOPE_KEYS, parse_memory, scope_of
 from .calling import Caller
 
@@ -51,8 +40,7 @@ _NOTES = frozenset({DATES_KEY, RESTORED_KEY, MARK_KEY})
 _LEFT_ALONE = ("immutable", "replaced_by", "synthesized")
 _PAST = frozenset({"superseded", "merged", "archived", "deleted"})
 _SEARCH_BOUNDS = (20, 1000)
-_QUERY_CHARACTERS = 2_000
-"""More of a text says nothing more to a search."""
+_QUERY_CHARACTERS = 2_000  # more of a text says nothing more to a search
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +65,7 @@ class RemoteStore(Store):
     # Records of which a metadata key holds one of the values, in a scope.
     _marked: Callable[[str, Sequence[str], Mapping[str, str]], list[Row]]
     # Write a record, with its last day, once; None if it is dropped, or nothing is said of it.
-    _post: Callable[[Add, str | None], str | None]
+    _post: Callable[[base.Add, str | None], str | None]
     # The filter of a search for what holds these ids.
     _wanted: Callable[[Mapping[str, str]], Mapping[str, Any]]
     # Why deleting this record would do more than that, if it would.
@@ -169,27 +157,25 @@ class RemoteStore(Store):
         if row is None or not text or memory_of(row).is_retired(datetime.now(UTC).date()):
             return False
         ids = self._session_ids(ids_of(row))
+        query = text[:_QUERY_CHARACTERS]
         return self._caller.look(
-            lambda: any(
-                memory_id in self._search(text[:_QUERY_CHARACTERS], ids, bound) for bound in _SEARCH_BOUNDS
-            ),
-            until=bool,
+            lambda: any(memory_id in self._search(query, ids, bound) for bound in _SEARCH_BOUNDS), until=bool
         )
 
-    def write(self, change: Change) -> str:
+    def write(self, change: base.Change) -> str:
         """Make one change, read it back, and return the id it concerns."""
         match change:
-            case Add():
+            case base.Add():
                 return self._add(change)
-            case Update(id=memory_id, text=text):
+            case base.Update(id=memory_id, text=text):
                 return self._change(memory_id, text=text)
-            case Amend(id=memory_id, metadata=added, created_at=created, expires=day):
+            case base.Amend(id=memory_id, metadata=added, created_at=created, expires=day):
                 return self._change(memory_id, added, created=created, expires=day)
-            case Retire(id=memory_id, metadata=added, day=last):
+            case base.Retire(id=memory_id, metadata=added, day=last):
                 return self._change(memory_id, added, expires=last.isoformat())
-            case Delete():
+            case base.Delete():
                 return self._delete(change.id)
-            case Restore():
+            case base.Restore():
                 return self._restore(change.snapshot)
 
     def _session_ids(self, ids: Mapping[str, str]) -> dict[str, str]:
@@ -201,7 +187,7 @@ class RemoteStore(Store):
             raise StoreError(f"Memory {memory_id} is not in the store.", ids=(memory_id,))
         return row
 
-    def _add(self, change: Add) -> str:
+    def _add(self, change: base.Add) -> str:
         """Store a memory verbatim, under its date and with its mark."""
         note = dates_note(change.text, created=change.created_at, updated=None)
         metadata = {**change.metadata, MARK_KEY: change.mark, DATES_KEY: note}
@@ -214,7 +200,7 @@ class RemoteStore(Store):
             raise _not_kept(added)
         return added
 
-    def _written(self, new: Add, key: str, day: str | None = None) -> str | None:
+    def _written(self, new: base.Add, key: str, day: str | None = None) -> str | None:
         """Add a record once, however often the request has to be made; None if the service drops it.
 
         Its metadata of this key marks it.
@@ -276,12 +262,7 @@ class RemoteStore(Store):
         return memory_id
 
     def _reads(self, memory_id: str, wanted: Mapping[str, Any]) -> bool:
-
-        def _holds() -> bool:
-            row = self._get(memory_id)
-            return row is not None and not _differing(row, wanted)
-
-        return self._caller.look(_holds, until=bool)
+        return self._caller.look(lambda: not _differing(self._get(memory_id) or {}, wanted), until=bool)
 
     def _restore(self, snapshot: Snapshot) -> str:
         """Give a record its former content; under a new id where it was deleted."""
@@ -297,7 +278,7 @@ class RemoteStore(Store):
     def _bring_back(self, snapshot: Snapshot) -> str:
         memory = self.parse(snapshot)
         metadata, day = _restored_metadata(snapshot, memory), day_of(snapshot.payload)
-        new = Add(memory.text, memory.scope, metadata, memory.created_at, mark="")
+        new = base.Add(memory.text, memory.scope, metadata, memory.created_at, mark="")
         added = self._written(new, RESTORED_KEY, day)
         if added is None:
             # The service holds an equal text and drops this one; so it comes with other words first.
