@@ -20,8 +20,7 @@ CONFIRMED_KEY = "confirmed_at"
 """Metadata key under which stands when a person last said that a memory is still true."""
 MERGED_VALUES_KEY = "merged_values"
 """Metadata key under which a merge lists values that its sources disagree on, the latest statement last."""
-SUPERSEDES_KEY = "supersedes"
-"""Metadata key under which what stays names what it superseded."""
+SUPERSEDES_KEY = "supersedes"  # metadata key under which what stays names what it superseded
 SUPERSEDED_KEYS = ("superseded_by", "superseded_at", "superseded_reason")
 """Metadata keys of a memory that was retired because another one took its place."""
 _SPOKEN = {"user_id": 0, "agent_id": 1, "run_id": 2, "app_id": 3, "actor_id": 4}

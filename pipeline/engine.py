@@ -26,7 +26,7 @@ from .answers import Answer, as_answered, keys_of, open_conflicts
 from .judging.cache import Models
 from .judging.check import Known
 from .judging.subjects import keys_by_scope
-from .kinds import kind_of
+from .kinds import Kind, kind_of
 from .plan import Plan, RunResult, UndoResult
 from .planning.budget import Overdraft, affordable, check_budget, overdrafts
 from .planning.engine import propose
@@ -42,7 +42,6 @@ from .writing.lock import store_lock
 from .writing.writer import Writer, refuse_foreign
 
 if TYPE_CHECKING:
-    from .kinds.base import Kind
     from .reporting.report import Report
 
 

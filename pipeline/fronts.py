@@ -113,7 +113,8 @@ def run_material(session: Session, name: str, *, undo: str) -> Material:
     if run.store != session.store.fingerprint:
         raise JournalError(f"Run {name} was made on another store; use the configuration it was made with.")
     kept = undo if journal.changes(name) and not run.state.startswith("undo") else ""
-    remarks, outcomes = session.kind.besides(journal, name), journal.outcomes(name)
+    changed, outcomes = session.kind.relations(journal, name), journal.outcomes(name)
+    remarks = [f"Relations ({changed.counts}):", *changed.lines] if changed else []
     told = {"run": name, "state": str(run.state), "undo": kept}
     return _material(session, parse_plan(run.plan), remarks, outcomes=outcomes, **told)
 

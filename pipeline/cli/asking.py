@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from .options import Options
 
 Meaning = TypeVar("Meaning")
-TRIES = 3
-"""Answers that mean nothing after which a question ends: it may be a pipe that answers."""
+TRIES = 3  # answers that mean nothing after which a question ends: it may be a pipe that answers
 _YES_OR_NO: dict[str, bool | str] = {"y": True, "yes": True, "n": False, "no": False}
 _GO_ON = {**_YES_OR_NO, "": False, "q": False}
 _Y_OR_N = "Please answer y or n."
@@ -83,8 +82,7 @@ def asked(question: str, choices: str) -> str:
     return answer.strip()
 
 
-AT_ONCE = 20
-"""Pairs after which a person is asked whether to go on: more at a time is tiring."""
+AT_ONCE = 20  # pairs after which a person is asked whether to go on: more at a time is tiring
 _QUIT, _ALL, _EACH = "quit", "all", "each"
 _HELP = WORDS["help"]
 

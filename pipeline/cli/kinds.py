@@ -223,5 +223,4 @@ def prompt(memory_root: str, transcripts: str, extra: str | None) -> None:
     click.echo(text if not extra else f"{text}\n## Additional context\n\n{extra.strip()}\n", nl=False)
 
 
-COMMANDS = (prompt, restore, reflect, attention)
-"""What the main group offers for one kind of store alone."""
+COMMANDS = (prompt, restore, reflect, attention)  # what the main group offers for one kind of store alone

@@ -39,8 +39,7 @@ FIRST = (
     "if_due", "explain", "more", "as_json",
 )  # fmt: skip
 """The options that the first help shows, on one screen with the commands; `--help-all` shows every one."""
-WHOLE = "mem0_dream.whole"
-"""Noted in a context whose help shows every option."""
+WHOLE = "mem0_dream.whole"  # noted in a context whose help shows every option
 
 
 class GroupedCommand(click.Command):

@@ -183,8 +183,7 @@ def _warn(what: str, why: str) -> None:
 
 
 KINDS = ("cron", "systemd", "launchd", "k8s")
-HOUR = 3
-"""The hour of the night at which a consolidation is looked at."""
+HOUR = 3  # the hour of the night at which a consolidation is looked at
 _SECRETS = {PLATFORM: "MEM0_API_KEY", SERVER: "MEM0_SERVER_API_KEY"}
 """Where a key comes from, which is no option: the command line is visible to all users of a machine."""
 

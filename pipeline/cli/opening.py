@@ -20,7 +20,7 @@ from .terminal import Bars, tell
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..kinds.base import Kind
+    from ..kinds import Kind
     from ..planning.stages import Observer
     from ..stores.base import Store
     from ..writing.journal import Journal, Recorded, Run
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     Opened = tuple[Kind, Mapping[str, Any]]  # a store as its kind, and the settings it came with
 
 _OPENED = "mem0_dream.opened"
-KNOWN_SHOWN = 8
-"""Users that are named where one is not known."""
+KNOWN_SHOWN = 8  # users that are named where one is not known
 _VARIABLES = {
     PLATFORM: {"host": "MEM0_HOST", "org": "MEM0_ORG_ID", "project": "MEM0_PROJECT_ID"},
     SERVER: {"url": "MEM0_SERVER_URL"},

@@ -357,8 +357,7 @@ def command(
     return decorate
 
 
-PASS = ("store", "scope", "plan", "write", "json", "pass")
-"""The sorts of options that a pass has."""
+PASS = ("store", "scope", "plan", "write", "json", "pass")  # the sorts of options that a pass has
 
 
 def _named(ctx: click.Context, given: Mapping[str, Any]) -> frozenset[str]:

@@ -368,5 +368,4 @@ def careless(plan: Plan) -> list[tuple[str, str]]:
     return told
 
 
-COMMANDS = (plan_command, apply_command)
-"""What the main group offers for plans as files."""
+COMMANDS = (plan_command, apply_command)  # what the main group offers for plans as files

@@ -58,7 +58,8 @@ def runs(options: Options, *, last: bool, within: float) -> None:
         listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + LINKS)]
         listed.sort(key=lambda run: run.started_at, reverse=True)
         told = [(run, session.journal.changes(run.id)) for run in listed]
-        lines = (run_line(*each) + session.kind.remark(session.journal, each[0]) for each in told)
+        changes = ((each, session.kind.relations(session.journal, each[0].id)) for each in told)
+        lines = (run_line(*each) + (f", {changed.counts}" if changed else "") for each, changed in changes)
         shown = [] if options.as_json else list(lines) or ["No runs yet."]
     answer([run_json(*each) for each in told], shown, as_json=options.as_json)
 

@@ -40,8 +40,7 @@ _TONES = {"goes": "red", "stays": "green"}
 _NARROWEST = 40
 WORDS: dict[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
 """What the command line says at length, and the answers that its questions understand."""
-QUIET_S = 60.0
-"""Where nobody watches the error stream: seconds between two lines of progress."""
+QUIET_S = 60.0  # where nobody watches the error stream: seconds between two lines of progress
 
 
 def color_option() -> click.Option:

@@ -100,8 +100,7 @@ def _to_json(state: Condition) -> dict[str, Any]:
 
 
 MEGABYTE = 1 << 20
-PRECISION = 0.98
-"""Share of automatic merges that must be right on the labelled pairs."""
+PRECISION = 0.98  # share of automatic merges that must be right on the labelled pairs
 
 if TYPE_CHECKING:
     from ..judging.calibration import Calibration, LabelledPair

@@ -20,7 +20,7 @@ from ..judging.statements import Finding
 from ..plan import Plan
 from ..planning import graph_judging as judging
 from ..planning.graph_judging import GraphJudge, GraphModels, GraphView, judged_text
-from ..planning.graph_relations import Related, followed
+from ..planning.graph_relations import Related, RelationChanges, followed
 from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
 from ..rules import graph_use
 from ..rules.graph_use import GraphSettings
@@ -29,14 +29,13 @@ from ..stores.graph import entities
 from ..stores.graph.entities import Node, Usage, entity_text, nodes_of, owner_of, statement
 from ..stores.graph.store import FOCUS, GraphStore, LastRun
 from ..writing.passes import LastPass, due_reason
-from .base import Kind
+from . import Kind
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
     from ..reporting.health import Health
     from ..reporting.report import Report
-    from ..rules.graph_relevance import Learning, Relevance
-    from ..writing.journal import Journal, Run
+    from ..writing.journal import Journal
 
 
 class GraphKind(Kind):
@@ -221,29 +220,17 @@ class GraphKind(Kind):
             alike = judging.look_alikes(nodes, _encoder(means), settings=limits, neighbours=most)
         return graph_state(nodes, stood[0], limits, now, alike, gaps=inventory.gaps, last=stood[1])
 
-    def remark(self, journal: Journal, run: Run) -> str:
-        """What the run did to relations."""
+    def relations(self, journal: Journal, run: str) -> RelationChanges | None:
+        """What a run did to them, as far as the state before it is known."""
         from ..reporting.graph import changes_of_run
 
-        changes = changes_of_run(run.id, journal, self.store)
-        return f", {changes.counts}" if changes else ""
-
-    def besides(self, journal: Journal, run: str) -> list[str]:
-        """The relations that a run changed."""
-        from ..reporting.graph import changes_of_run
-
-        changes = changes_of_run(run, journal, self.store)
-        return [f"Relations ({changes.counts}):", *changes.lines] if changes else []
+        return changes_of_run(run, journal, self.store)
 
     def spoken(self, inventory: Inventory, today: date) -> Iterator[tuple[Memory, Sequence[str]]]:  # noqa: ARG002
         """Entities; an observation with the name of what it is about, unless that is a label."""
         for node in nodes_of(inventory.memories):
             said = [text if node.labelled else statement(node.id, [text]) for text in node.content]
             yield judged_text(node.memory, node.statement), said
-
-    def relevance(self, learning: Learning, memories: Sequence[Memory], **asked: Any) -> Relevance:  # noqa: ANN401
-        """By the limits and the core memory of this graph."""
-        return super().relevance(learning, memories, limits=self.graph, core=self.core, **asked)
 
     def remember(self, *, now: datetime, run: str) -> None:
         """Note the state of every memory, for the next `reflect` and `--if-due`."""

@@ -45,7 +45,7 @@ from ..stores.markdown.directories import GATHERED, sessions
 from ..stores.markdown.document import file_of, whole_id
 from ..stores.markdown.project import Quotation, evidence
 from ..stores.markdown.store import MarkdownStore
-from .base import Kind
+from . import Kind
 
 if TYPE_CHECKING:
     from ...settings import Settings

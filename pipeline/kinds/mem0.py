@@ -23,7 +23,7 @@ from ..planning.merges import most_complete
 from ..rules.hygiene import find_junk, prunes_of, without_junk
 from ..rules.stale import kept_although_old, notes_of, stale_prune, vague_prune
 from ..stores.base import Store
-from .base import Kind
+from . import Kind
 
 if TYPE_CHECKING:
     from ..reporting.report import Report

@@ -17,8 +17,7 @@ from ..planning.plan_file import dump_plan, parse_plan
 from ..review import digest
 from ..stores.files.database import Database
 
-KEPT = 20
-"""Plans that are kept of each store; older ones are forgotten."""
+KEPT = 20  # plans that are kept of each store; older ones are forgotten
 CONSOLIDATE, FORGET = "consolidate", "forget"
 _ID = re.compile(r"[0-9a-f]{12}\Z")
 _SCHEMA = """

@@ -39,8 +39,7 @@ OFF = (
 )
 INSTRUCTIONS = (files(__package__) / "instructions.md").read_text(encoding="utf-8").strip()
 """What an agent is told of the tools."""
-EVERY_SECONDS = 0.1
-"""Reports of progress are not closer together than this, but for the end of a stage."""
+EVERY_SECONDS = 0.1  # reports of progress are not closer together than this, but for the end of a stage
 LOOKS, CHANGES = ("plan", "explain", "status", "check"), ("apply", "undo", "forget")
 """Tools that change nothing; tools that change memories. `answer` notes what a person said."""
 

@@ -41,10 +41,8 @@ Data = dict[str, Any]
 PlanId = Annotated[str, Field(description="The plan_id that dream_plan gave.")]
 Answers = Literal["yes", "no", "skip", "edit", "a", "b", "both", "same", "still"]
 NOTHING = "Nothing had to be changed."
-SHOWN = 50
-"""Proposals that an answer names one by one; more would fill an agent's context."""
-REPORT_LINES = 400
-"""Lines of a report in an answer; the rest is asked for by dream_explain."""
+SHOWN = 50  # proposals that an answer names one by one; more would fill an agent's context
+REPORT_LINES = 400  # lines of a report in an answer; the rest is asked for by dream_explain
 
 
 class Tools:

@@ -15,17 +15,12 @@ from typing import Literal, Self
 from .text import one_line, visible
 
 Tone = Literal["goes", "stays"]
-Span = tuple[int, int, Tone]
-"""Where a mark begins, where it ends, and whether the words go or stay."""
+Span = tuple[int, int, Tone]  # where a mark begins, where it ends, and whether the words go or stay
 Places = list[list[int]]
-CUT_FROM = 300
-"""Characters of a text from which only the surroundings of its differences are shown."""
-CONTEXT = 6
-"""Words that are kept before and after a difference when a text is cut."""
-MAX_WORDS = 90
-"""Words of a cut text that are shown at most: about eight lines of a terminal."""
-MAX_WORD = 60
-"""Characters of one word of a cut text that are shown at most."""
+CUT_FROM = 300  # characters of a text from which only the surroundings of its differences are shown
+CONTEXT = 6  # words that are kept before and after a difference when a text is cut
+MAX_WORDS = 90  # words of a cut text that are shown at most: about eight lines of a terminal
+MAX_WORD = 60  # characters of one word of a cut text that are shown at most
 MATCHED_WORDS = 400
 """Words between the common beginning and end that are compared; the comparison is quadratic."""
 _WORD = re.compile(r"[^ \t\r\n]+")

@@ -40,11 +40,9 @@ _ADVICE = (
     'No memory here says how it was used: with "Discovered: DATE" and "Applied in PROJECT - HELPFUL '
     '(DATE)" among its observations it could be ranked, promoted, and forgotten when it is stale.'
 )
-_MOST_ORPHANS = 20
-"""Orphans that are listed by name."""
+_MOST_ORPHANS = 20  # orphans that are listed by name
 
-_MOST_DANGLING = 5
-"""Relations to names without a line that are listed unasked."""
+_MOST_DANGLING = 5  # relations to names without a line that are listed unasked
 
 
 class GraphReport(Report):
@@ -329,12 +327,10 @@ def _table(before: Health, after: Health) -> list[str]:
 WEEK = timedelta(days=7)
 Data = dict[str, Any]
 Look = tuple[Data, list[str]]
-_EVIDENCE_ABOVE = 0.25
-"""Similarity from which a memory says something about a belief at all."""
+_EVIDENCE_ABOVE = 0.25  # similarity from which a memory says something about a belief at all
 _SIDES: Mapping[Label, str] = {Label.DUPLICATE: "for", Label.CONTRADICTION: "against"}
 _SHOWN = 10
-_WORKS = 0.5
-"""Effectiveness from which a memory helps more often than not."""
+_WORKS = 0.5  # effectiveness from which a memory helps more often than not
 
 
 def look_back(

@@ -59,8 +59,7 @@ TIGHT = "Nothing changed: your memories are already tight."
 TITLE = "## Dream Consolidation Report"
 ASKED = "Relative dates and moved paths are proposed to a person; --auto leaves them (dates: --auto --dates)."
 _ENTRY_WIDTH = 60
-_ALIKE = 3
-"""From so many equal changes on they are told once, with the files they concern."""
+_ALIKE = 3  # from so many equal changes on they are told once, with the files they concern
 _VERBS = {Reindex: ("rebuild", "REBUILT"), Append: ("add to", "ADDED TO"), Rewrite: ("update", "UPDATED")}
 """What would be done to a text, and what was done."""
 

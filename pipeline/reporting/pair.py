@@ -14,8 +14,7 @@ from ..judging.check import Checked, Finding, Match
 from .differences import excerpts
 from .text import day, one_line, spoken_ids, visible, whole
 
-DETAIL_WIDTH = 200
-"""Characters of a detail that are shown at most."""
+DETAIL_WIDTH = 200  # characters of a detail that are shown at most
 
 
 def pair_lines(

@@ -34,8 +34,7 @@ NOTHING_CERTAIN = "Dream complete. Nothing is certain enough to propose."
 NOTHING_NEW = "Dream complete. Nothing new to propose."
 CANCELLED = "Cancelled. No changes made."
 UNCHANGED = "Dry run: no changes made."
-SHOWN = 20
-"""Pairs that are likely the same, or may contradict, which are shown unless more are asked for."""
+SHOWN = 20  # pairs that are likely the same, or may contradict, which are shown unless more are asked for
 
 
 class Report:

@@ -194,12 +194,10 @@ def answer_line(answer: Answer, kind: str) -> str:
     return visible(f"{answer.number:>4}  {answer.at:%Y-%m-%d}  {said}: {what}{about}{run}")
 
 
-_ABOUT_WIDTH = 60
-"""Characters of each text in the list of answers."""
+_ABOUT_WIDTH = 60  # characters of each text in the list of answers
 
 
-Night = dict[str, Any]
-"""One unattended pass, as it is logged and noted; moments in ISO form."""
+Night = dict[str, Any]  # one unattended pass, as it is logged and noted; moments in ISO form
 
 
 def night_of(begun: datetime, scopes: Mapping[str, str]) -> Night:

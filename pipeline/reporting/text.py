@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-TEXT_WIDTH = 100
-"""Characters of a text in a line of the report."""
+TEXT_WIDTH = 100  # characters of a text in a line of the report
 WHOLE_UP_TO = 1_000
 """Characters up to which a text is shown whole; longer ones are documents, too long for a terminal."""
 ID_WIDTH = 8
-NAMED = ("md", "graph")
-"""Kinds of stores whose ids are names."""
+NAMED = ("md", "graph")  # kinds of stores whose ids are names
 
 
 def visible(text: str) -> str:

@@ -39,8 +39,7 @@ from ..reporting.text import visible
 from ..writing.lock import store_lock
 from .desk import ReviewDesk, ReviewObserver
 
-BODY_BYTES = 1_000_000
-"""A longer request is refused; a merged text is far shorter."""
+BODY_BYTES = 1_000_000  # A longer request is refused; a merged text is far shorter
 TOKEN_BYTES = 32
 HEADERS = {
     "Cache-Control": "no-store",

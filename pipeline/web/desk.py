@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from ..fronts import StoreAccess
     from ..planning.stages import Advance, Observer
 
-APPLIED = 20
-"""Runs whose changes can be taken back one by one; all others as a whole."""
-OFFER = 50
-"""Answers from which a calibration is offered."""
+APPLIED = 20  # runs whose changes can be taken back one by one; all others as a whole
+OFFER = 50  # answers from which a calibration is offered
 
 
 class ReviewDesk:

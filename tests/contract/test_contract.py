@@ -19,8 +19,8 @@ from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.cli.options import ROWS
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.kinds import OWN_KINDS as OWN_WAYS
 from mem0_dream.pipeline.planning.plan_file import parse_plan
+from mem0_dream.pipeline.reporting.text import NAMED as OWN_WAYS
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings

@@ -18,7 +18,7 @@ from graph_world import entity, relation, write
 from loopback import LoopbackServer
 from markdown_trees import fingerprint, memory_file, write_tree
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.kinds import OWN_KINDS
+from mem0_dream.pipeline.reporting.text import NAMED as OWN_KINDS
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter, Store, Update
 from mem0_dream.pipeline.stores.remote.calling import Patience

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ....models.guards import KINDS, WHOLE
+from ....models.merger import keeps
 from ....models.scorer import Thresholds
-from ....records import Memory, Scope
-from ...actions import Action, Member, Merge, Relate, TextChange, sorts
+from ....models.text.statements import clauses, sentences
+from ....records import ActionKind, Evidence, Memory, Scope, Verdict
+from ...actions import Action, Member, Merge, Prune, Relate, Resolve, TextChange, in_order, sorts
+from ...answers import content_key
 from ...plan import Plan
-from ...planning.doubts import clusters
+from ...planning.doubts import clusters, probability
 from ...planning.plan_file import parse_plan
 from ...writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
-from ..differences import changed_lines
-from ..report import Report
+from ..differences import Places, changed_lines, unlike
+from ..pair import spoken, told_once
+from ..report import Report, newer_side
 from ..text import spoken_ids
-from .cards import card
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 VERSION = 2
-SHOWN = 3
-"""Neighbours that a card names."""
-NEAR = 0.5
-"""Cosine to a member from which a memory counts as near; below it texts share a topic at best."""
+SHOWN = 3  # neighbours that a card names
+NEAR = 0.5  # cosine to a member from which a memory counts as near; below it texts share a topic at best
+DIGITS = 3  # digits of a score
+CLAUSES_UP_TO = 4_000
+"""Characters of a text up to which its clauses are held against the others; documents show their lines."""
+_SAME = WHOLE | {"same"}  # evidence that two texts are one fact; all other speaks against it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +105,10 @@ class Table:
 def page_data(material: Material) -> dict[str, Any]:
     """The data of a page; everything in it is text, numbers and lists."""
     plan, table = material.plan, Table(material)
-    cards = [
-        card(action, unsure=False, place=table.member, outcomes=material.outcomes) for action in plan.actions
-    ]
+    cards = [card(action, table, material.outcomes, unsure=False) for action in plan.actions]
     for doubts in clusters(plan.unsure):
         for number, doubt in enumerate(doubts):
-            shown = card(doubt, unsure=True, place=table.member, outcomes=material.outcomes)
+            shown = card(doubt, table, material.outcomes, unsure=True)
             cards.append(shown | ({"shares": [number + 1, len(doubts)]} if len(doubts) > 1 else {}))
     for shown in cards:
         shown["scope"] = table.rows[shown["members"][0]]["scope"]
@@ -142,6 +147,169 @@ def page_data(material: Material) -> dict[str, Any]:
 
 def _minute(moment: datetime | None) -> str | None:
     return moment.strftime("%Y-%m-%d %H:%M") if moment else None
+
+
+def card(
+    action: Action, table: Table, outcomes: Mapping[str, tuple[Outcome, str]], *, unsure: bool
+) -> dict[str, Any]:
+    """The data of one proposal for the page; defaults are left out."""
+    members = _ordered(action, unsure=unsure)
+    outcome = outcomes.get(action.id)
+    shown = {
+        "id": action.id,
+        "key": content_key(action),
+        "kind": str(action.kind),
+        "members": [table.member(member, action) for member in members],
+        "stays": next((n for n, member in enumerate(members) if member.id == action.survivor), None),
+        "unsure": int(unsure) or None,
+        "p": _confidence(action),
+        "verdicts": [_verdict(verdict, members, action.kind) for verdict in getattr(action, "verdicts", ())],
+        "outcome": [str(outcome[0]), outcome[1]] if outcome else None,
+        **_own(action, members),
+    }
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
+    match action:
+        case Merge():
+            return _merge(action, members)
+        case Resolve():
+            first_of_b = members[len(action.a)]
+            sides = (action.said or (members[0].text, first_of_b.text))[:2]
+            return {
+                "topic": action.topic,
+                "newer": newer_side(action),
+                "choice": action.choice,
+                "sides": [len(action.a), len(action.b)],
+                "said": list(action.said),
+                "marks": [_differing(*sides), _differing(*sides[::-1])],
+            }
+        case Prune():
+            return {"reason": action.reason, "detail": action.detail, "age": action.age_days}
+        case TextChange():
+            before = members[0].text
+            lined = "\n" in before + action.text
+            return {
+                "reason": action.reason,
+                "text": action.text,
+                "lines": changed_lines(before, action.text) if lined else None,
+                "come": None if lined else _differing(action.text, before),
+                "marks": None if lined else [_differing(before, action.text)],
+            }
+
+
+def _merge(action: Merge, members: Sequence[Member]) -> dict[str, Any]:
+    """What stands, marked where none of the others says it; and each text that goes, where it differs."""
+    texts = [member.text for member in members]
+    before = next((member.text for member in members if member.id == action.rewrites), None)
+    lined = before is not None and "\n" in before + action.text
+    return {
+        "text": None if action.survivor and not action.rewrites else action.text,
+        "writes": "new" if action.adds else "rewrites" if action.rewrites else None,
+        "exact": [number for number, member in enumerate(members) if member.id in action.exact],
+        "lines": changed_lines(before or "", action.text) if lined else None,
+        "come": []
+        if action.adds
+        else _differing(action.text, *(text for text in texts if text != action.text)),
+        "marks": [lost_words(text, action.text, texts if action.adds else ()) for text in texts],
+        "merged": {
+            key: [str(value) for value in values] for key, values in sorted(action.disagreements.items())
+        },
+        "expires": action.expires,
+    }
+
+
+def _differing(text: str, *others: str) -> Places:
+    return _as_drawn(text, [[start, end, 0] for start, end in unlike(text, others)])
+
+
+def lost_words(source: str, stands: str, others: Sequence[str] = ()) -> Places:
+    """Places in a source that differ, each with 1 if the clause it is in is not kept by what stands.
+
+    A source that goes into a new text is held against the other ones.
+
+    >>> lost_words("Has a dog. Takes 20 mg.", "Owns a dog.")
+    [[0, 3, 0], [11, 23, 1]]
+    """
+    if source == stands:
+        return []
+    short = max(len(source), len(stands)) <= CLAUSES_UP_TO
+    places = clause_places(source) if short else []
+    lost = [place for place in places if not keeps(stands, source[slice(*place)])]
+    marks: Places = []
+    for start, end in unlike(source, [text for text in others if text != source] or [stands]):
+        edges = {start, end, *(edge for place in lost for edge in place if start < edge < end)}
+        for left, right in itertools.pairwise(sorted(edges)):
+            if source[left:right].strip():
+                marks.append([left, right, int(any(a <= left and right <= b for a, b in lost))])
+    return _as_drawn(source, marks)
+
+
+def _as_drawn(text: str, places: Places) -> Places:
+    """Places as a browser counts them, for which some characters are two."""
+    if text.isascii() or max(text) <= "\uffff":
+        return places
+    at = list(itertools.accumulate((1 + (char > "\uffff") for char in text), initial=0))
+    return [[at[start], at[end], *more] for start, end, *more in places]
+
+
+def _ordered(action: Action, *, unsure: bool) -> list[Member]:
+    """The sides of a conflict one behind the other; of a merge what stays first, unless it is a question."""
+    if isinstance(action, Resolve):
+        place = {memory_id: number for number, memory_id in enumerate((*action.a, *action.b))}
+        return sorted(action.members, key=lambda member: place[member.id])
+    if unsure:
+        return in_order(action)
+    return sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
+
+
+def _confidence(action: Action) -> float | None:
+    """How sure the scorer is: of a merge its weakest pair, of a conflict its strongest."""
+    verdicts = getattr(action, "verdicts", ())
+    if isinstance(action, Merge):
+        judged = [1.0 if verdict.pair.exact else verdict.probabilities[0] for verdict in verdicts]
+        return round(min(judged, default=1.0), DIGITS)
+    return round(probability(action), DIGITS) if isinstance(action, Resolve) and verdicts else None
+
+
+def _verdict(verdict: Verdict, members: Sequence[Member], kind: ActionKind) -> dict[str, Any]:
+    rows = {member.id: number for number, member in enumerate(members)}
+    pair = [rows.get(verdict.pair.a, -1), rows.get(verdict.pair.b, -1)]
+    return {
+        "pair": pair,
+        "auto": int(verdict.auto),
+        "exact": int(verdict.pair.exact),
+        "cosine": round(verdict.pair.cosine, DIGITS),
+        "p": [round(value, DIGITS) for value in verdict.probabilities],
+        "entails": [round(value, DIGITS) for value in verdict.entailment],
+        "evidence": [_evidence(item, kind, pair) for item in told_once(verdict.evidence)],
+    }
+
+
+def _evidence(item: Evidence, kind: ActionKind, pair: Sequence[int]) -> list[Any]:
+    """Kind, words, whether it is a veto, and whether it speaks for what is proposed."""
+    flipped = pair[0] > pair[1] >= 0
+    names = [chr(ord("A") + row % 26) if row >= 0 else "the merged text" for row in pair]
+    words = spoken([item], flipped=flipped, names=names[::-1] if flipped else names)
+    speaks_for = item.kind in (KINDS if kind is ActionKind.RESOLVE else _SAME)
+    return [item.kind, words, int(item.veto), int(speaks_for)]
+
+
+def clause_places(text: str) -> list[tuple[int, int]]:
+    """Where the clauses of a text begin and end.
+
+    >>> clause_places("Has a dog. Likes tea; it is green.")
+    [(0, 10), (11, 20), (22, 34)]
+    """
+    places: list[tuple[int, int]] = []
+    at = 0
+    for clause in (part for sentence in sentences(text) for part in clauses(sentence)):
+        start = text.find(clause, at)
+        if start >= 0:
+            at = start + len(clause)
+            places.append((start, at))
+    return places
 
 
 def nearby(
@@ -270,22 +438,12 @@ def history_data(points: Iterable[RunPoint], now_counts: Mapping[Scope, int], no
     """The points as the page draws them, oldest first, and the store as it stands behind the last."""
     told = sorted(points, key=lambda point: (point.at, point.id))
     scopes = sorted({scope for point in told for scope in point.before} | set(now_counts))
+    drawn = ("id", "at", "state", "before", "after", "removed", "added", "changed", "open", "unsure")
+    runs = [{name: getattr(point, name) for name in drawn} for point in told]
+    for run in runs:
+        run |= {name: [run[name].get(scope) for scope in scopes] for name in ("before", "after")}
     return {
         "scopes": [str(scope) for scope in scopes],
         "now": {"at": now, "counts": [now_counts.get(scope) for scope in scopes]},
-        "runs": [
-            {
-                "id": point.id,
-                "at": point.at,
-                "state": point.state,
-                "before": [point.before.get(scope) for scope in scopes],
-                "after": [point.after.get(scope) for scope in scopes],
-                "removed": point.removed,
-                "added": point.added,
-                "changed": point.changed,
-                "open": point.open,
-                "unsure": point.unsure,
-            }
-            for point in told
-        ],
+        "runs": runs,
     }

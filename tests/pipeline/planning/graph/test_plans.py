@@ -45,8 +45,8 @@ def test_a_merge_keeps_the_more_descriptive_name_all_statistics_and_each_relatio
     assert used.discovered.isoformat()[:10] == "2026-01-02"
     assert graph.relations() == [(LONG, "shop", "uses"), ("blog", LONG, "uses")]
     assert changes_of_run(result.run, opened.journal, opened.store).lines == told
-    remark = opened.kind.remark(opened.journal, opened.journal.run(result.run))
-    assert remark == ", 0 relations added, 1 moved, 2 removed"
+    counts = opened.kind.relations(opened.journal, result.run).counts
+    assert counts == "0 relations added, 1 moved, 2 removed"
 
 
 def test_fields_of_the_loser_go_to_the_survivor_and_undo_gives_the_bytes_back(graph):
