@@ -7,18 +7,11 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from mem0_dream import indexes
 from mem0_dream.errors import ModelError
-from mem0_dream.indexes import (
-    FLAT_LIMIT,
-    ApproximateIndex,
-    FlatIndex,
-    MeasuredIndex,
-    choose_index,
-    exact_groups,
-    measured_recall,
-)
+from mem0_dream.indexes import brute_force, exact_groups, inverted_file, measured_recall, near_pairs, search
 
-BOTH = pytest.mark.parametrize("index", [FlatIndex(), ApproximateIndex()], ids=["flat", "approximate"])
+BOTH = pytest.mark.parametrize("build", [brute_force, inverted_file])
 
 
 def at_angles(*degrees: float) -> np.ndarray:
@@ -31,7 +24,7 @@ def cloud(rows: int, *, seed: int = 0, width: int = 16) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((rows, width)).astype(np.float32)
 
 
-def brute_force(vectors: np.ndarray, *, floor: float, neighbours: int) -> dict[tuple[int, int], float]:
+def all_pairs(vectors: np.ndarray, *, floor: float, neighbours: int) -> dict[tuple[int, int], float]:
     units = vectors.astype(np.float64)
     units /= np.linalg.norm(units, axis=1, keepdims=True)
     cosines = units @ units.T
@@ -53,8 +46,8 @@ def brute_force(vectors: np.ndarray, *, floor: float, neighbours: int) -> dict[t
 @settings(max_examples=60, deadline=None)
 def test_flat_equals_brute_force(rows, seed, floor, neighbours):
     vectors = cloud(rows, seed=seed, width=6)
-    wanted = brute_force(vectors, floor=floor, neighbours=neighbours)
-    found = list(FlatIndex().pairs(vectors, floor=floor, neighbours=neighbours))
+    wanted = all_pairs(vectors, floor=floor, neighbours=neighbours)
+    found = list(near_pairs(vectors, floor=floor, neighbours=neighbours))
     assert [(i, j) for i, j, _ in found] == sorted(wanted)
     np.testing.assert_allclose([c for _, _, c in found], [wanted[key] for key in sorted(wanted)], atol=1e-6)
 
@@ -64,56 +57,56 @@ def test_flat_equals_brute_force(rows, seed, floor, neighbours):
 def test_permuting_rows_permutes_nothing_but_numbers(seed, rows):
     vectors = cloud(rows, seed=seed, width=6)
     order = np.random.default_rng(seed).permutation(rows)
-    straight = {(i, j): c for i, j, c in FlatIndex().pairs(vectors, floor=0.1, neighbours=5)}
-    shuffled = FlatIndex().pairs(vectors[order], floor=0.1, neighbours=5)
+    straight = {(i, j): c for i, j, c in near_pairs(vectors, floor=0.1, neighbours=5)}
+    shuffled = near_pairs(vectors[order], floor=0.1, neighbours=5)
     assert {tuple(sorted((int(order[i]), int(order[j])))): c for i, j, c in shuffled} == straight
 
 
 @BOTH
-def test_a_chain_is_not_closed(index):
-    found = list(index.pairs(at_angles(0, 20, 40), floor=0.93, neighbours=5))
+def test_a_chain_is_not_closed(build):
+    found = list(search(at_angles(0, 20, 40), build, floor=0.93, neighbours=5))
     assert [(i, j) for i, j, _ in found] == [(0, 1), (1, 2)]
     assert found[0][2] == pytest.approx(math.cos(math.radians(20)), abs=1e-6)
 
 
 @BOTH
-def test_length_of_a_vector_does_not_matter(index):
+def test_length_of_a_vector_does_not_matter(build):
     vectors = at_angles(0, 10) * np.array([[3.0], [0.001]], dtype=np.float32)
-    assert next(iter(index.pairs(vectors, floor=0.9, neighbours=1)))[2] == pytest.approx(0.9848, abs=1e-4)
+    assert next(iter(search(vectors, build, floor=0.9, neighbours=1)))[2] == pytest.approx(0.9848, abs=1e-4)
 
 
 @BOTH
 @pytest.mark.parametrize("floor", [-1.0, 0.0, 0.5])
-def test_zero_vector_pairs_with_nothing(index, floor):
+def test_zero_vector_pairs_with_nothing(build, floor):
     vectors = np.vstack([np.zeros((1, 2), np.float32), at_angles(0, 5)])
-    assert [(i, j) for i, j, _ in index.pairs(vectors, floor=floor, neighbours=5)] == [(1, 2)]
+    assert [(i, j) for i, j, _ in search(vectors, build, floor=floor, neighbours=5)] == [(1, 2)]
 
 
 @BOTH
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_no_number_is_an_error(index, value):
+def test_no_number_is_an_error(build, value):
     vectors = at_angles(0, 5)
     vectors[1, 0] = value
     with pytest.raises(ModelError, match="row 1"):
-        index.pairs(vectors, floor=0.2, neighbours=5)
+        search(vectors, build, floor=0.2, neighbours=5)
 
 
 @BOTH
 @pytest.mark.parametrize("rows", [0, 1])
-def test_too_few_rows_give_no_pair(index, rows):
-    assert len(index.pairs(at_angles(*range(rows)).reshape(rows, 2), floor=0.0, neighbours=5)) == 0
+def test_too_few_rows_give_no_pair(build, rows):
+    assert len(search(at_angles(*range(rows)).reshape(rows, 2), build, floor=0.0, neighbours=5)) == 0
 
 
 @BOTH
-def test_one_direction_finding_a_pair_is_enough(index):
-    found = {(i, j) for i, j, _ in index.pairs(at_angles(0, 1, 2, 30), floor=0.5, neighbours=1)}
+def test_one_direction_finding_a_pair_is_enough(build):
+    found = {(i, j) for i, j, _ in search(at_angles(0, 1, 2, 30), build, floor=0.5, neighbours=1)}
     assert (2, 3) in found
 
 
 @BOTH
-def test_identical_vectors_stay_connected(index):
+def test_identical_vectors_stay_connected(build):
     vectors = np.repeat(cloud(1), 300, axis=0)
-    found = list(index.pairs(vectors, floor=0.9, neighbours=50))
+    found = list(search(vectors, build, floor=0.9, neighbours=50))
     partners = {j for i, j, _ in found if i == 0}
     assert partners == set(range(1, 300))
     assert len(found) <= 300 * 50
@@ -122,14 +115,14 @@ def test_identical_vectors_stay_connected(index):
 
 def test_few_identical_vectors_are_all_found():
     vectors = np.vstack([np.repeat(cloud(1), 11, axis=0), cloud(20, seed=3)])
-    found = {(i, j) for i, j, _ in FlatIndex().pairs(vectors, floor=0.99, neighbours=10)}
+    found = {(i, j) for i, j, _ in near_pairs(vectors, floor=0.99, neighbours=10)}
     assert found == {(i, j) for i in range(11) for j in range(i + 1, 11)}
 
 
 def test_approximate_never_invents_a_pair():
     vectors = cloud(3_000)
-    found = ApproximateIndex().pairs(vectors, floor=0.4, neighbours=10)
-    again = ApproximateIndex().pairs(vectors, floor=0.4, neighbours=10)
+    found = search(vectors, inverted_file, floor=0.4, neighbours=10)
+    again = search(vectors, inverted_file, floor=0.4, neighbours=10)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     expected = np.einsum("ij,ij->i", units[found.rows[:, 0]], units[found.rows[:, 1]])
     np.testing.assert_allclose(found.cosines, expected, atol=1e-5)
@@ -139,7 +132,7 @@ def test_approximate_never_invents_a_pair():
 
 def test_measured_recall_is_what_is_missing():
     vectors = cloud(200)
-    found = FlatIndex().pairs(vectors, floor=0.2, neighbours=10)
+    found = near_pairs(vectors, floor=0.2, neighbours=10)
     assert measured_recall(found, vectors, floor=0.2, neighbours=10, sample=200) == 1.0
     half = type(found)(found.rows[::2], found.cosines[::2])
     assert measured_recall(half, vectors, floor=0.2, neighbours=10, sample=200) == pytest.approx(
@@ -152,31 +145,33 @@ def test_approximate_finds_planted_twins():
     vectors = cloud(4_000, width=32)
     twins = vectors[:200] + 0.05 * cloud(200, seed=9, width=32)
     both = np.vstack([vectors, twins])
-    found = {(i, j) for i, j, _ in ApproximateIndex().pairs(both, floor=0.9, neighbours=10)}
+    found = {(i, j) for i, j, _ in search(both, inverted_file, floor=0.9, neighbours=10)}
     planted = {(row, 4_000 + row) for row in range(200)}
     assert len(planted & found) >= 190
 
 
-def test_exact_search_up_to_the_limit():
-    assert isinstance(choose_index(FLAT_LIMIT), FlatIndex)
-    assert isinstance(choose_index(FLAT_LIMIT + 1), MeasuredIndex)
-
-
 @pytest.mark.parametrize(
-    ("share", "told", "fallen"), [(1, "found 100.00% of", False), (2, "exact search", True)]
+    ("limit", "share", "told", "fallen"),
+    [(400, 2, "", False), (399, 1, "found 100.00% of", False), (399, 2, "exact search", True)],
 )
-def test_what_misses_too_many_pairs_of_a_sample_gives_way_to_exact_search(share, told, fallen):
+def test_what_misses_too_many_pairs_of_a_sample_gives_way_to_exact_search(
+    monkeypatch, limit, share, told, fallen
+):
     vectors = cloud(400)
     limits = {"floor": 0.2, "neighbours": 10}
-    exact = FlatIndex().pairs(vectors, **limits)
+    exact = search(vectors, brute_force, **limits)
 
-    class Missing:
-        def pairs(self, _vectors, **_limits):
-            return type(exact)(exact.rows[::share], exact.cosines[::share])
+    def missing(_vectors, build, **more):
+        found = search(vectors, brute_force, **more)
+        step = share if build is inverted_file else 1
+        return type(found)(found.rows[::step], found.cosines[::step])
 
-    found = MeasuredIndex(Missing()).pairs(vectors, **limits)
+    monkeypatch.setattr(indexes, "FLAT_LIMIT", limit)
+    monkeypatch.setattr(indexes, "search", missing)
+    found = near_pairs(vectors, **limits)
     np.testing.assert_array_equal(found.rows, exact.rows)
     assert told in found.note
+    assert bool(found.note) is bool(told)
     assert ("too few" in found.note) is fallen
 
 

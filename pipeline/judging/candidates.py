@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...indexes import RowPairs, choose_index, exact_groups, nearest_rows, row_pairs
+from ...indexes import RowPairs, exact_groups, near_pairs, nearest_rows, row_pairs
 from ...models.scorer import PairContext
 from ...models.text.words import significant_words
 from ...records import Candidate, Memory, Scope
@@ -285,7 +285,7 @@ def find_candidates(
         for first, *copies in ([memories[rows[at]].id for at in group] for group in groups):
             pairs += [Candidate(first, copy, SAME_TEXT, exact=True) for copy in copies]
         chosen = [rows[group[0]] for group in groups]
-        near = choose_index(len(chosen)).pairs(vectors[chosen], floor=floor, neighbours=neighbours)
+        near = near_pairs(vectors[chosen], floor=floor, neighbours=neighbours)
         if parts is not None and len(rows) > neighbours and len(parts.of(rows).rows):
             near = _with_parts(near, vectors[chosen], parts.of(chosen))
         if notes is not None:
@@ -306,7 +306,7 @@ def find_candidates(
 def _with_parts(near: RowPairs, vectors: NDArray[np.float32], parts: Parts) -> RowPairs:
     owner = np.concatenate([np.arange(len(vectors)), parts.rows])
     stacked = np.concatenate([vectors, parts.vectors])
-    found = choose_index(len(owner)).pairs(stacked, floor=PART_FLOOR, neighbours=PART_NEIGHBOURS)
+    found = near_pairs(stacked, floor=PART_FLOOR, neighbours=PART_NEIGHBOURS)
     rows = np.concatenate([near.rows, owner[found.rows]])
     directed = np.linalg.norm(vectors, axis=1) > 0
     rows = rows[(rows[:, 0] != rows[:, 1]) & directed[rows].all(axis=1)]

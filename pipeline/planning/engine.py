@@ -23,10 +23,9 @@ from ..judging.cache import Cache, OnStage
 from ..judging.judge import RIVALS
 from ..judging.subjects import NO_KEYS
 from ..plan import Plan, ScopeTotal
-from .copies import Copies, collapse, expand, kept_apart
 from .drafts import conflict_of_pair, merge_action, merge_of
 from .hooks import Found, Hooks, Judge, Means, Proposal, United, View
-from .merges import Consolidated, draft_merges
+from .merges import Consolidated, Copies, collapse, draft_merges, expand, kept_apart
 from .stages import DRAFT, in_stages
 
 if TYPE_CHECKING:

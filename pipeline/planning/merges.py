@@ -1,5 +1,7 @@
 """From duplicate verdicts to merges that hold: drafted, proven, and stable under a second pass.
 
+Copies are collapsed into one before anything is embedded or judged, and come back in the plan.
+
 A merge is refused rather than weakened. Every removed memory is judged a duplicate of the text that
 stays, directly; no two members may contradict each other or differ in a detail; and the
 consolidated scope, planned again, must give nothing new. What cannot meet this stays as it was.
@@ -16,10 +18,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ...models.guards import compare
-from ...models.merger import CERTAIN, MergeRefused, puts_together
+from ...models.merger import CERTAIN, MergeRefused, puts_together, whole_of
+from ...models.same_statement import statement_key
 from ...models.text.statements import sentences
-from ...records import LAST_STATED_KEY, Candidate, Label, Memory, Verdict, noted_moment
-from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope
+from ...records import (
+    LAST_STATED_KEY,
+    Candidate,
+    Label,
+    Memory,
+    Scope,
+    Verdict,
+    noted_moment,
+    rejection_key,
+)
+from ..judging.judge import EXACT, one_statement, same_evidence
+from ..judging.subjects import NO_KEYS, KeysOf, MetadataKeys, apart, keys_by_scope, signature
 from ..plan import draft_id
 from .hooks import Entails, United, extractive
 
@@ -66,7 +79,7 @@ class _Known:
     blocked: set[Pair] = field(default_factory=set)
 
     def learn(self, verdicts: Iterable[Verdict]) -> None:
-        self.verdicts.update({(item.pair.a, item.pair.b): item for item in verdicts})
+        self.verdicts |= {(item.pair.a, item.pair.b): item for item in verdicts}
 
     def changed(self, fresh: Iterable[Verdict], present: Mapping[str, Memory]) -> bool:
         """Add the verdicts on these memories once others are gone; whether any of them is new."""
@@ -97,9 +110,7 @@ class _Known:
     def entails(self, premise: str, hypothesis: str) -> float:
         """How likely one memory says all of the other; 0 if they were not judged."""
         verdict = self.get(premise, hypothesis)
-        if verdict is None:
-            return 0.0
-        return verdict.entailment[0] if verdict.pair.a == premise else verdict.entailment[1]
+        return verdict.entailment[verdict.pair.a != premise] if verdict else 0.0
 
     def says(self, premise: str, hypothesis: str) -> float:
         """The same, certain where both are one fact without doubt and this is the likelier direction.
@@ -128,12 +139,8 @@ def draft_merges(
 ) -> tuple[Consolidated, ...]:
     """The disjoint merges of one scope and category that survive their own second pass, by smallest id.
 
-    Args:
-        memories: The living, unpinned memories of one scope and category.
-        verdicts: What was judged about their pairs; pairs that are absent are distinct.
-        judge_new: Judges a drafted text against living memories, as a second pass would.
-        unite: Drafts the text, see `Hooks.unite`.
-        keys: What the metadata keys of each scope mean; read from the given memories if omitted.
+    Pairs without a verdict are distinct; `judge_new` judges a drafted text against living memories, as a
+    second pass would. What the metadata keys mean is read from the memories if omitted.
     """
     known = _Known(keys=keys_by_scope(memories) if keys is None else keys)
     known.learn(verdicts)
@@ -222,10 +229,8 @@ class _Pass:
     def _newly_contradicting(self, verdict: Verdict, owner: Mapping[str, Consolidated]) -> list[Consolidated]:
         """Drafts that contradict something none of their sources contradicted."""
         ends = (verdict.pair.a, verdict.pair.b)
-        first, second = (owner[end].ids if end in owner else {end} for end in ends)
-        if verdict.label is not Label.CONTRADICTION or any(
-            self.known.contradicts(a, b) for a in first for b in second
-        ):
+        sources = itertools.product(*(owner[end].ids if end in owner else {end} for end in ends))
+        if verdict.label is not Label.CONTRADICTION or any(self.known.contradicts(*each) for each in sources):
             return []
         return [owner[end] for end in ends if end in owner and owner[end].survivor is None]
 
@@ -261,9 +266,8 @@ class _Pass:
             for memory_id in pair
         }
         others = [other for other in star if other not in quarrelling]
-        best = self._prove([centre, *others]) if others else None
-        if best is not None:
-            return best
+        if not others or (best := self._prove([centre, *others])):
+            return best if others else None
         members = [centre]
         for other in sorted(others, key=lambda other: (-self.known.probability(centre, other), other)):
             merge = self._prove([*members, other])
@@ -291,8 +295,11 @@ class _Pass:
             stays = str(united.survivor)
             pairs = [self.known.get(stays, memory.id) for memory in members if memory.id != stays]
             return Consolidated.of(members, united, [pair for pair in pairs if pair])
-        if any(self._differ(*pair) for pair in itertools.combinations(members, 2)):
-            return None
+        for a, b in itertools.combinations(members, 2):
+            if not self.known.duplicate(a.id, b.id) and any(
+                item.veto for item in compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
+            ):
+                return None
         if not united.observations and puts_together(united.text, [memory.text for memory in members]):
             return None  # two sentences that say one thing: which of them goes, a person says
         # A new text stands only if the judge calls it a duplicate of each source, directly.
@@ -306,11 +313,6 @@ class _Pass:
         if all(memory.id in proof and proof[memory.id].auto for memory in members):
             return Consolidated.of(members, united, [proof[memory.id] for memory in members])
         return None
-
-    def _differ(self, a: Memory, b: Memory) -> bool:
-        if self.known.duplicate(a.id, b.id):
-            return False
-        return any(item.veto for item in compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at))
 
 
 def most_complete(members: Sequence[Memory]) -> Memory:
@@ -364,7 +366,7 @@ def stars(
     def key(node: str) -> tuple[int, tuple[float, ...], str]:
         return (-degree[node], tuple(-part for part in rank.get(node, ())), node)
 
-    queue = [key(node) for node in free]
+    queue = list(map(key, free))
     heapq.heapify(queue)
     drawn: list[tuple[str, tuple[str, ...]]] = []
     while queue:
@@ -381,3 +383,89 @@ def stars(
             degree[neighbour] = sum(other in free for other in edges[neighbour])
             heapq.heappush(queue, key(neighbour))
     return tuple(drawn)
+
+
+Copies = dict[str, tuple[Memory, ...]]  # of each representative that has any, by its id
+
+
+def collapse(
+    memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf | None = None
+) -> tuple[tuple[Memory, ...], Copies]:
+    """A representative of each group of copies, the newest wording, sorted by id; and the copies of each."""
+    known = keys_by_scope(memories) if keys is None else keys
+    standing: list[Memory] = []
+    copies: Copies = {}
+    for same in _equal_texts(memories):
+        for group in _by_subject(same, known.get(same[0].scope, NO_KEYS)):
+            best = (whole_of(group) or group[0]) if len(group) > 1 else group[0]
+            others = [memory for memory in group if memory is not best]
+            refused = [memory for memory in others if rejection_key(best, memory) in rejected]
+            standing += [best, *refused]
+            if collapsed := tuple(memory for memory in others if memory not in refused):
+                copies[best.id] = collapsed
+    return tuple(sorted(standing, key=lambda memory: memory.id)), copies
+
+
+def _equal_texts(memories: Sequence[Memory]) -> list[list[Memory]]:
+    groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda item: item.id):
+        groups[memory.scope, memory.category, statement_key(memory.text)].append(memory)
+    return list(groups.values())
+
+
+def _by_subject(group: list[Memory], meaning: MetadataKeys) -> list[list[Memory]]:
+    """Equal texts in groups that are about one subject; where any two differ, what names none is alone."""
+    parts: dict[tuple[tuple[str, str], ...], list[Memory]] = defaultdict(list)
+    for memory in group:
+        parts[signature(memory, meaning)].append(memory)
+    firsts = [members[0] for members in parts.values()]
+    differ = any(apart(a, b, meaning) for a, b in itertools.combinations(firsts, 2))
+    return list(parts.values()) if differ else [group]
+
+
+def kept_apart(memories: Sequence[Memory], keys: KeysOf) -> tuple[tuple[str, str, str], ...]:
+    """Memories with equal words that are not one fact: the first of each two subjects, and what differs."""
+    pairs = []
+    for group in _equal_texts(memories):
+        meaning = keys.get(group[0].scope, NO_KEYS)
+        firsts = {signature(memory, meaning): memory for memory in reversed(group)}
+        for a, b in itertools.combinations(sorted(firsts.values(), key=lambda item: item.id), 2):
+            differing = apart(a, b, meaning)
+            pairs += [(a.id, b.id, differing.detail)] if differing else []
+    return tuple(sorted(pairs))
+
+
+def expand(
+    merges: Sequence[Consolidated], representatives: Sequence[Memory], copies: Copies
+) -> tuple[Consolidated, ...]:
+    """Put the copies back: into the merge of their representative, or into one of their own."""
+    merged = {memory_id for merge in merges for memory_id in merge.ids}
+    alone = [
+        Consolidated((memory,), memory.id, memory.text)
+        for memory in representatives
+        if memory.id in copies and memory.id not in merged
+    ]
+    whole = []
+    for merge in (*merges, *alone):
+        members, verdicts = list(merge.members), list(merge.verdicts)
+        for standing in merge.members:
+            for copy in copies.get(standing.id, ()):
+                members.append(copy)
+                verdicts.append(_verdict_of_copy(copy, standing, merge))
+        members.sort(key=lambda memory: memory.id)
+        verdicts.sort(key=lambda verdict: (verdict.pair.a, verdict.pair.b))
+        whole.append(replace(merge, members=tuple(members), verdicts=tuple(verdicts)))
+    return tuple(sorted(whole, key=lambda merge: merge.members[0].id))
+
+
+def _verdict_of_copy(copy: Memory, standing: Memory, merge: Consolidated) -> Verdict:
+    """A copy of the survivor is an exact duplicate; any other shares its representative's verdict."""
+    ends = sorted((copy, standing), key=lambda memory: memory.id)
+    if standing.id == merge.survivor:
+        pair = Candidate(ends[0].id, ends[1].id, 1.0, exact=True)
+        return one_statement(pair, same_evidence(*ends) or EXACT)
+    judged = next(item for item in merge.verdicts if standing.id in (item.pair.a, item.pair.b))
+    shared = of_copy(judged, standing.id, copy.id)
+    # the side of the copy is named first where it is the first of the pair
+    sides = (copy, standing) if copy.id == shared.pair.a else (standing, copy)
+    return replace(shared, evidence=(*judged.evidence, same_evidence(*sides) or EXACT))

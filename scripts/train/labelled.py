@@ -20,7 +20,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ...indexes import choose_index
+from ... import indexes
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.columns import ENTAILS, PairSignals, features, screened, short_long
 from ...models.bundled.network import PairNetwork, PairTokenizer
@@ -82,7 +82,7 @@ def near_pairs(
 ) -> Iterator[tuple[int, int, float, PairContext]]:
     """Rows, cosine and place of the pairs that the program finds among all these texts."""
     vectors = encode(list(texts))
-    near = choose_index(len(texts)).pairs(vectors, floor=floor, neighbours=neighbours)
+    near = indexes.near_pairs(vectors, floor=floor, neighbours=neighbours)
     for (i, j, cosine), context in zip(near, contexts_of(vectors, texts, near.rows), strict=True):
         yield i, j, cosine, context
 

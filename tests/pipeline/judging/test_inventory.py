@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from builders import ALICE, memory, plan_of
-from mem0_dream.indexes import neighbours
+from mem0_dream import indexes
 from mem0_dream.models.scorer import PairInput, PairScores
 from mem0_dream.pipeline.judging.inventory import Judging
 from mem0_dream.pipeline.planning.merges import fused
@@ -103,6 +103,6 @@ def test_nothing_is_judged_twice(memories: list[Memory]) -> None:
 
 def test_how_pairs_were_found_is_a_note_of_the_plan(monkeypatch, memories):
     assert planned(memories).notes == ()
-    monkeypatch.setattr(neighbours, "FLAT_LIMIT", 0)
+    monkeypatch.setattr(indexes, "FLAT_LIMIT", 0)
     (note,) = planned(memories).notes
     assert note == "Approximate search among 4 texts found 100.00% of the near pairs of a sample."

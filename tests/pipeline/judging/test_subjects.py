@@ -21,7 +21,7 @@ from mem0_dream.pipeline.judging.subjects import (
     signature,
     subjects_of,
 )
-from mem0_dream.pipeline.planning.copies import collapse
+from mem0_dream.pipeline.planning.merges import collapse
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.stores.base import ScopeFilter

@@ -5,8 +5,7 @@ from __future__ import annotations
 from builders import ALICE, BOB, memory
 from hypothesis import given, strategies as st
 from mem0_dream.pipeline.judging.judge import EXACT
-from mem0_dream.pipeline.planning.copies import collapse, expand
-from mem0_dream.pipeline.planning.merges import Consolidated
+from mem0_dream.pipeline.planning.merges import Consolidated, collapse, expand
 from mem0_dream.records import Candidate, Label, Verdict, rejection_key
 
 TEA = "Likes tea."
