@@ -20,7 +20,7 @@ from .facts.frames import stated
 from .facts.names import same_name
 from .places import CONVERSE, DIRECTIONS, PERSON, THIRD, Bound, Unit, bound
 from .stance import STANCE_NAMES, stance_evidence, stance_row
-from .text.tables import table_lines, table_words
+from .text.tables import table_lines, table_set
 from .text.vocabulary import synonyms
 from .text.words import fold, out_of_order, stem
 
@@ -40,7 +40,7 @@ _REMEMBERED_PAIRS = 8_192
 _SHOWN = 3
 _SHARED_START, _LONGEST_ENDING = 4, 5  # letters of one root, and of what may follow it
 _TYPED = ("numbers", "days", "clocks", "weekdays", "frequencies", "versions", "names", "identifiers")
-_APPOSITION, _TELLING = (frozenset(table_words("bindings", key)) for key in ("apposition", "telling"))
+_APPOSITION, _TELLING = (table_set("bindings", key) for key in ("apposition", "telling"))
 _FORMS = {stem(word): at for at, line in enumerate(table_lines("bindings", "forms")) for word in line.split()}
 
 _NOTHING: frozenset[str] = frozenset()

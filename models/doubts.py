@@ -15,12 +15,11 @@ from functools import lru_cache
 from ..records import Evidence
 from .bindings import ALIKE, relation
 from .facts import REMEMBERED_TEXTS, extract
-from .facts.details import Expression
 from .facts.frames import is_ahead, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
 from .stance import Step, steps, tenses
-from .text.tables import marked, table_lines
+from .text.tables import marked, pattern, table_lines
 from .text.words import significant_words, stem
 from .wording import exchanged
 
@@ -44,31 +43,11 @@ _ROOT = 4  # letters
 _NAME_GOES_ON = 3  # words
 _UNIT_LIKE = 3  # letters, up to which a word behind a number may be its unit
 _MARKS = ".,;:!?\"'"
-_PART_OF = re.compile(r"(?:da|de|del|di|du|van|von)\b|[A-Z0-9]")
-_CONJUNCTION = re.compile(r"\b(?:when|whenever|if|because|unless|once)\b", re.IGNORECASE)
 _LINKS = frozenset(
     map(stem, ("a", "an", "the", "and", "or", "to", "in", "on", "at", "by", "for", "from", "of", "with"))
 )
 _VALUED = frozenset(("number", "date", "time", "frequency", "version", "identifier", "path", "url", "name"))
 _AT_HOME = frozenset(map(stem, ("based", "lives", "resides", "located", "from")))
-_SUBJECTLESS = Expression(
-    r"^\W*(?:(?:is|was|has|had|based)\b|[a-z]+(?:s|ed)\b(?! (?:\w+ )?(?:is|are|was|were|has|had)\b))",
-    re.IGNORECASE,
-)
-_UNDER_WAY = Expression(
-    r"(?:\b(?:is|are|am)|'s|'re) (?:currently |still |now )?(?:being )?((?<=being )[a-z]+|[a-z]{2,}ing)\b",
-    re.IGNORECASE,
-)
-_DONE = Expression(
-    r"(?<!\bbe )(?<!\bbeing )(?<!\bto )\b([a-z]{2,}ed|(?:re)?(?:built|written|sold|bought|begun|taught))\b",
-    re.IGNORECASE,
-)
-_ING = Expression(r"\b([a-z]{2,}ing)\b", re.IGNORECASE)
-_SMALL_CLAUSE = re.compile(r"[,;.:()]|\b(?:but|while|whereas|and|yet|with)\b", re.IGNORECASE)
-_DENIED = re.compile(rf"n't\b|\b(?:{marked(table_lines('denials', 'denying'))})\b", re.IGNORECASE)
-_OWNED = re.compile(r"^\W*(?:his|her|my|their|our|(?:the )?user's) \S+", re.IGNORECASE)
-_JOINED = re.compile(r"[^\W_]+(?:(?:[._/@:+-]|->)[^\W_]+)+")
-_PART = re.compile(r"[^\W_]+")
 
 
 def _markers(*lines: str) -> re.Pattern[str]:
@@ -80,19 +59,11 @@ Words = tuple[str, ...]
 Told = tuple[datetime | None, datetime | None]
 """When each of two texts was told, None where that is not known."""
 
-_LIKING, _DISLIKE, _CHANGE, _SEVERAL = (
-    _markers(*table_lines("doubts", key)) for key in ("liking", "dislike", "change", "several")
-)
-_STATED_DENIAL = _markers(*table_lines("denials", "stating"))
 _EVENTS = [
     tuple(map(_markers, line.split("|")))
     for key in ("events", "opposed")
     for line in table_lines("doubts", key)
 ]
-_PLATFORMS = "|".join(name for line in table_lines("doubts", "platforms") for name in line.split(", "))
-_PLATFORM = re.compile(
-    rf"\bon (?:{_PLATFORMS})\b|\b(?:{_PLATFORMS})(?= (?:app|build|client|version)s?\b)", re.IGNORECASE
-)
 _TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "have"), ("can", "could")})
 _MILD = frozenset(word.strip() for word in ",".join(table_lines("doubts", "mild")).split(","))
 _OTHER_THINGS = frozenset(("name", "swap"))
@@ -117,7 +88,7 @@ def doubts(
         ("event", next(filter(None, (_either(_crosswise, a, b, *row) for row in _EVENTS)), ())),
         ("underway", _either(_finished, a, b)),
         ("past", _was(a, b)),
-        ("liking", _either(_crosswise, a, b, _LIKING, _DISLIKE, hides=True)),
+        ("liking", _either(_crosswise, a, b, pattern("liking"), pattern("dislike"), hides=True)),
         (
             "unsaid",
             _each_tells(a, b, found, entailment)
@@ -178,7 +149,7 @@ def stated_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (Non
     vetoes = {item.kind for item in found if item.veto}
     if vetoes - STATES - {"progress"}:
         return True
-    if any(item.kind == "negation" and _STATED_DENIAL.search(item.detail) for item in found):
+    if any(item.kind == "negation" and pattern("stated_denial").search(item.detail) for item in found):
         return True
     ahead = "progress" in vetoes and _later(told) != (-1 if is_ahead(a) else 1)
     return (ahead or two_states(a, b, found, told)) and min(relation(a, b).said) >= _ONE_THING
@@ -192,7 +163,7 @@ def hinted_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (Non
     if any(item.kind in _OPPOSING or _a_value_each(item) for item in found):
         return True
     later = _later(told)
-    return bool((later >= 0 and _CHANGE.search(b)) or (later <= 0 and _CHANGE.search(a)))
+    return bool((later >= 0 and pattern("change").search(b)) or (later <= 0 and pattern("change").search(a)))
 
 
 def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
@@ -204,11 +175,14 @@ def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
     [True, False]
     """
     kinds = {item.kind for item in found if item.veto}
-    one, other = ({match[0].lower() for match in _SEVERAL.finditer(text)} for text in (a, b))
+    one, other = ({match[0].lower() for match in pattern("several").finditer(text)} for text in (a, b))
     listed = kinds <= _OTHER_THINGS and not one.isdisjoint(other)
-    denied = any(item.kind == "negation" for item in found) or bool(_CHANGE.search(a) or _CHANGE.search(b))
+    denied = any(item.kind == "negation" for item in found) or bool(
+        pattern("change").search(a) or pattern("change").search(b)
+    )
     mine, theirs = (
-        {match[0].lower().removeprefix("on ") for match in _PLATFORM.finditer(text)} for text in (a, b)
+        {match[0].lower().removeprefix("on ") for match in pattern("platform").finditer(text)}
+        for text in (a, b)
     )
     apart = "environment" in kinds or (mine and theirs and mine.isdisjoint(theirs))
     (did, does), (did_too, does_too) = map(tenses, (a, b))
@@ -241,8 +215,13 @@ def _crosswise(
 
 def _finished(mine: str, theirs: str) -> Words:
     """One thing under way in one text and done in the other: is migrating, migrated; is writing, written."""
-    begun, done_too = ({stem(m[1].lower()): m[1] for m in each.all(mine)} for each in (_UNDER_WAY, _DONE))
-    done, going_on = ({stem(m[1].lower()): m[1] for m in each.all(theirs)} for each in (_DONE, _ING))
+    begun, done_too = (
+        {stem(m[1].lower()): m[1] for m in pattern(name).finditer(mine)} for name in ("under_way", "finished")
+    )
+    done, going_on = (
+        {stem(m[1].lower()): m[1] for m in pattern(name).finditer(theirs)}
+        for name in ("finished", "going_on")
+    )
     for word in sorted(begun.keys() - done_too.keys()):
         forms = (word, word + "ten") if len(word) >= _ROOT else (word,)
         end = next((each for each in sorted(done.keys() - going_on.keys()) if each in forms), None)
@@ -282,7 +261,7 @@ def _names_another(units: Sequence[Unit], text: str, other: str) -> bool:
     """Whether unsaid words open their text with a sure name, and the other text has a subject of its own."""
     sure = {name.text for name in extract(text).names if name.strong}
     named = any(unit.at == 0 and unit.text in sure for unit in units)
-    return named and (bool(bound(other).opening) or not _SUBJECTLESS.search(other))
+    return named and (bool(bound(other).opening) or not pattern("subjectless").search(other))
 
 
 def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> Words:
@@ -308,7 +287,10 @@ def _goes_on(mine: str, theirs: str) -> Words:
     more = len(second) - len(first)
     at = next((i for i, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), len(first))
     if not (
-        0 < more <= _NAME_GOES_ON and at and first[at:] == second[at + more :] and _PART_OF.match(second[at])
+        0 < more <= _NAME_GOES_ON
+        and at
+        and first[at:] == second[at + more :]
+        and pattern("name_goes_on").match(second[at])
     ):
         return ()
     last = first[at - 1]
@@ -343,7 +325,7 @@ def _clauses_turned(a: str, b: str) -> Words:
 
 def _clauses(text: str) -> tuple[str, frozenset[str], frozenset[str]] | None:
     """The only conjunction of a text, and the words of the main and of the other clause."""
-    found = list(_CONJUNCTION.finditer(text))
+    found = list(pattern("conjunction").finditer(text))
     if len(found) != 1:
         return None
     before, behind = text[: found[0].start()], text[found[0].end() :]
@@ -417,10 +399,10 @@ def _denied_crosswise(a: str, b: str) -> Words:
 def _polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The stems that a text affirms, and those that it denies, without those of both."""
     said: list[set[str]] = [set(), set()]
-    for clause in _SMALL_CLAUSE.split(text):
-        denials = len(_DENIED.findall(clause))
+    for clause in pattern("small_clause").split(text):
+        denials = len(pattern("denied").findall(clause))
         if denials < len(said):  # "not without" is neither
-            said[denials] |= significant_words(_DENIED.sub(" ", clause))
+            said[denials] |= significant_words(pattern("denied").sub(" ", clause))
     affirmed, denied = said
     return frozenset(affirmed - denied), frozenset(denied - affirmed)
 
@@ -428,7 +410,8 @@ def _polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def _parts_turned(a: str, b: str) -> Words:
     """Two signs of the same parts in another order: owner/name, name/owner."""
     mine, theirs = (
-        {tuple(_PART.findall(sign.lower())): sign for sign in _JOINED.findall(text)} for text in (a, b)
+        {tuple(pattern("part").findall(sign.lower())): sign for sign in pattern("joined_parts").findall(text)}
+        for text in (a, b)
     )
     turned = ((x, y) for x in mine if x not in theirs for y in theirs if sorted(x) == sorted(y))
     return next(((mine[x], theirs[y]) for x, y in turned), ())
@@ -450,7 +433,7 @@ def _cause(a: str, b: str) -> Words:
 
 def _most(a: str, b: str) -> Words:
     """The most of all in one text, and only more than others in the other: oldest, older."""
-    mine, theirs = (set(_PART.findall(text.lower())) for text in (a, b))
+    mine, theirs = (set(pattern("part").findall(text.lower())) for text in (a, b))
     most = (word for word in sorted(mine - theirs) if word.endswith("est"))
     more = ((word, word.removesuffix("est") + "er") for word in most)
     return next((words for words in more if words[1] in theirs - mine), ())
@@ -476,7 +459,7 @@ def _other_count(a: str, b: str) -> Words:
 
 def _other_subject(a: str, b: str) -> Words:
     """What the first text says of the person and the second of somebody of the person's."""
-    owned = _OWNED.search(b)
+    owned = pattern("owned").search(b)
     if owned is None:
         return ()
     other = bound(b)

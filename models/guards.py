@@ -17,7 +17,6 @@ from ..records import Evidence
 from .bindings import meant, relation
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
 from .facts.attributes import rival
-from .facts.details import Expression
 from .facts.frames import (
     Change,
     added_count,
@@ -31,7 +30,7 @@ from .facts.frames import (
     swap,
 )
 from .facts.roles import exchange, other_actor, rearranged, turned_round
-from .text.tables import table_lines
+from .text.tables import pattern, table_lines
 from .text.words import fold, normalise
 
 FACTS_VERSION = 3
@@ -64,11 +63,6 @@ WHOLE = frozenset({"exact", "adds", "rule"})
 """Kinds whose detail is a sentence of its own."""
 COLUMNS = tuple(dict.fromkeys(kind.column for kind in KINDS.values() if kind.column))
 _FAMILY_KIND = {family: name for name, kind in KINDS.items() for family in kind.families}
-_ATTRIBUTE = Expression(
-    r"^\W*[^\W\d_][\w '/-]{1,40}(?::|=| is | are )\s*\S+|\b(?:allerg|intoleran)\w+ (?:to|of)\b|"
-    r"\b[A-Z]{1,3}[+-](?!\w)",
-    re.IGNORECASE,
-)
 FEATURE_NAMES = (
     *(f"{kind}_{facet}" for kind in COLUMNS for facet in ("equal", "conflict", "only_min", "only_max")),
     "order", "swap", "exception", "vetoes",
@@ -255,7 +249,7 @@ def is_specific(text: str) -> bool:
     literal = facts.links or facts.paths or facts.identifiers or facts.versions or facts.names or facts.quotes
     dated = facts.days or facts.weekdays or facts.clocks
     counted = any(number.form != "weak" for number in facts.numbers)
-    return bool(literal or dated or counted or _ATTRIBUTE.search(facts.text))
+    return bool(literal or dated or counted or pattern("attribute").search(facts.text))
 
 
 def shared_values(a: str, b: str) -> bool:

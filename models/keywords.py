@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .scorer import DISTINCT, DUPLICATE, PairInput, PairScores, Thresholds
-from .text.tables import table_words
+from .text.tables import table_set
 from .text.words import Token, exact_key, overlap, significant_words, tokens
 
 DUPLICATE_OVERLAP = 0.6
@@ -25,9 +25,7 @@ INCOMPLETE = 0.8
 """Highest entailment while a significant word is missing; below every limit from which text is dropped."""
 STRICTLY_ABOVE_HALF = float(np.nextafter(np.float32(0.5), np.float32(1)))
 """An overlap of exactly 60% has probability 0.5 and is no duplicate yet."""
-_NEGATORS, _AVOIDING, _HELPERS = (
-    frozenset(table_words("denials", key)) for key in ("negators", "avoiding", "between")
-)
+_NEGATORS, _AVOIDING, _HELPERS = (table_set("denials", key) for key in ("negators", "avoiding", "between"))
 
 
 class KeywordScorer:

@@ -8,7 +8,6 @@ refused.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
@@ -19,7 +18,7 @@ from .facts import extract
 from .guards import missing
 from .same_statement import same_statement, slip_in, statement_key
 from .text.statements import clauses, sentences
-from .text.tables import table_lines
+from .text.tables import pattern, table_lines
 from .text.words import significant_words, tokens
 
 Entails = Callable[[str, str], float]
@@ -32,17 +31,7 @@ JOIN_LENGTH = 2
 """Characters that joining may add per source: a full stop and a space."""
 
 _SYNONYMS = {word: line.split()[0] for line in table_lines("synonyms", "stems") for word in line.split()}
-_DEPENDENT = re.compile(
-    r"(?:he|she|it|they|him|her|his|hers|its|their|theirs|this|that|these|those|there|then|so|but|and|or|also|because"
-    r"|however|instead|otherwise|therefore|which|who|both|neither|either|same|another|other)\b",
-    re.IGNORECASE,
-)
-_OWN_SUBJECT = re.compile(r"(?:I|we|the user|user)\b|[A-Z][\w'’.-]+\s+\S+\s+\S+")
-_STARTS_PLAIN = re.compile(
-    r"(?:the|a|an|my|our|user|we|in|on|at|for|to|with|from|by|as|if|when|no|not|never|always)\b"
-)
 _WIDE_STOPS = ("。", "！", "？")
-_WIDE_END = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]$")
 _FULL_STOPS = (".", "!", "?", "…", *_WIDE_STOPS)
 _UNKNOWN, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
@@ -193,7 +182,7 @@ def _fuse(ranked: Sequence[Memory], entails: Entails | None) -> str:
 def _place(sentence: str, kept: list[str]) -> None:
     """Replace the sentences that a new one states completely by it, or else append it."""
     replaced = [at for at, held in enumerate(kept) if not _adds(held, sentence)]
-    if not replaced or _DEPENDENT.match(sentence):
+    if not replaced or pattern("dependent").match(sentence):
         kept.append(sentence)
         return
     kept[replaced[0]] = sentence
@@ -209,12 +198,12 @@ def _additions(source: str, so_far: str) -> list[str]:
     parts = sentences(source)
     wanted = [_adds(part, so_far) for part in parts]
     for at in range(len(parts) - 1, 0, -1):
-        if wanted[at] and _DEPENDENT.match(parts[at]):
+        if wanted[at] and pattern("dependent").match(parts[at]):
             wanted[at - 1] = True
     additions: list[str] = []
     for part in (part for part, keep in zip(parts, wanted, strict=True) if keep):
         pieces = clauses(part)
-        alone = len(pieces) > 1 and all(_OWN_SUBJECT.match(clause) for clause in pieces)
+        alone = len(pieces) > 1 and all(pattern("own_subject").match(clause) for clause in pieces)
         additions += [clause for clause in pieces if alone and _adds(clause, so_far)] or [part]
     return additions
 
@@ -261,7 +250,10 @@ def joined(parts: Sequence[str]) -> str:
     if len(parts) == 1:
         return parts[0]
     capital = parts[0][:1].isupper()  # but only of plain words: "npm" and "iPhone" stay
-    opened = (part[0].upper() + part[1:] if capital and _STARTS_PLAIN.match(part) else part for part in parts)
+    opened = (
+        part[0].upper() + part[1:] if capital and pattern("starts_plain").match(part) else part
+        for part in parts
+    )
     closed = map(_closed, opened)
     return "".join(part if part.endswith(_WIDE_STOPS) else part + " " for part in closed).strip()
 
@@ -270,4 +262,4 @@ def _closed(part: str) -> str:
     bare = part.rstrip().rstrip(",;")
     if bare.rstrip("\"')]”»").endswith(_FULL_STOPS):
         return bare
-    return bare + ("。" if _WIDE_END.search(bare) else ".")
+    return bare + ("。" if pattern("wide_end").search(bare) else ".")

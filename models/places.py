@@ -6,7 +6,6 @@ taken for its subject, the one right of it for its object, the reverse in a pass
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from functools import lru_cache
 
 from .facts import REMEMBERED_TEXTS, extract
 from .facts.numbers import ORDINALS, SMALL, TENS
-from .text.tables import table_lines, table_words
+from .text.tables import pattern, table_lines, table_set, table_words
 from .text.vocabulary import FRAME_WORDS
 from .text.words import fold, normalise
 from .text.words import stem as rough_stem
@@ -26,10 +25,6 @@ THIRD = "@she"
 """She, he: the same person wherever nobody says "user" or "I"."""
 
 _LONGEST_READ = 4_000  # characters
-_TOKEN = re.compile(
-    r"(?<!`)`[^`\n]+`(?!`)|\d+(?:[.,:/]\d+)*[^\W_]*|[^\W\d_][^\W_]*(?:'[^\W_]+)*|[.,;:!?()\n]|\s-\s"
-)
-_NOBODY_BUT = re.compile(r"\b(?:nobody|no one|none|nothing) but\b", re.IGNORECASE)
 _SENTENCE_MARKS = frozenset(".;:!?\n")
 _OBJECT_MARKERS = frozenset(
     {"to", "from", "with", "for", "of", "on", "about", "after", "against", "up", "off", "out"}
@@ -42,7 +37,7 @@ _SHORTEST_PAST = 5
 
 
 def _words(key: str) -> frozenset[str]:
-    return frozenset(table_words("bindings", key))
+    return table_set("bindings", key)
 
 
 def _families(key: str) -> dict[str, tuple[str, int]]:
@@ -146,7 +141,9 @@ class _Reader:
     def __init__(self, text: str, names: set[str]) -> None:
         self.names = names
         self.tokens: list[Unit] = []
-        for match in _TOKEN.finditer(_NOBODY_BUT.sub("only", normalise(text)[:_LONGEST_READ])):
+        for match in pattern("word_at_place").finditer(
+            pattern("nobody_but").sub("only", normalise(text)[:_LONGEST_READ])
+        ):
             surface = match[0].strip() or "\n"
             folded = fold(surface.strip("`")).removesuffix("'s")
             stem = rough_stem(folded) if folded.isalpha() else folded

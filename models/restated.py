@@ -7,38 +7,25 @@ tenant"), or items that moved as wholes ("tea for Ana, milk for Ben"). Anything 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import groupby
 
 from .bindings import relation
-from .facts.details import Expression
 from .guards import compare
 from .places import CONVERSE, PERSON, THIRD, VERBS, Bound, bound
-from .text.tables import table_lines, table_words
+from .text.tables import pattern, table_lines, table_set
 from .text.words import CACHED_TEXTS, fold, normalise, stem
 
 MOST_WORDS = 16
 """Words of a text up to which its one verb says what it is about."""
 
-_WORD = re.compile(r"[^\W_]+(?:['.:/@-][^\W_]+)*'?|[,;:=]")
-_UNREAD = Expression(
-    rf"\b(?:{'|'.join(table_words('denials', 'unread'))}|next time)\b|n't\b|[^\w\s.,;:='/@-]|(?<!\S)-\w"
-    r"|(?-i:(?<=\s)[A-HJ-Z]\b)",
-    re.IGNORECASE,
-)
-_CLEFT = Expression(
-    r"^\W*It (?:is|was|'s) (.+?) who (?=\w+(?:s|ed)\b|drove|wrote|made|took|gave|found|built)", re.IGNORECASE
-)
-_FRONTED = Expression(r"^((?:In|On|At|From|For|During|By|To|With|Every) [^,]{2,30}), ([^,]+)$")
 _JOINTS = frozenset((",", ";", "and", "plus"))
 _BE = frozenset(("is", "are", "was", "were"))
 _LINKS = _BE | {":", "="}
 _HAVE = frozenset(("has", "have", "had"))
 _KEPT = frozenset(("have", "do", "use", "get", "go", "see", "child", "person", "wife", "agree", "guarantee"))
-_DEFINITE = Expression(r"^\W*(?:the|my|his|her|their|our|user's)\b|\w's \w", re.IGNORECASE)
-_PREPOSITIONS = frozenset(table_words("bindings", "preposition"))
+_PREPOSITIONS = table_set("bindings", "preposition")
 _HARMLESS = frozenset(("order", "place", "trait", "kinship", "quantifier"))
 _TENSES = (
     (_HAVE, {"perfect"}),
@@ -55,10 +42,6 @@ _REGULAR = {
     if form != base and base not in _KEPT
 }
 """Past forms without an ending, with one: "wrote" and "written" are one word."""
-_NO_ENDING = Expression(
-    rf"(?<!\S)(?:(?:{'|'.join(table_words('bindings', 'determiner'))}) \S+"
-    rf"|(?P<past>{'|'.join(_REGULAR)})(?!\S))"
-)
 _TURNED = {
     (mine, theirs)
     for line in table_lines("bindings", "turned")
@@ -81,9 +64,10 @@ def restated(a: str, b: str) -> str | None:
         return None
     a, b = _straight(a), _straight(b)
     mine, theirs = ({stem(word) for word in _words(text)} for text in (a, b))
-    if len(mine & theirs) * 2 < min(len(mine), len(theirs)) or _UNREAD.search(a) or _UNREAD.search(b):
+    unread, spelt = pattern("unread"), pattern("word_of_brief")
+    if len(mine & theirs) * 2 < min(len(mine), len(theirs)) or unread.search(a) or unread.search(b):
         return None
-    spelled = {*_WORD.findall(a)[1:], *_WORD.findall(b)[1:]}
+    spelled = {*spelt.findall(a)[1:], *spelt.findall(b)[1:]}
     if len(spelled) > len(set(map(fold, spelled))):  # a word with a capital in one place only
         return None
     if a == b:
@@ -99,14 +83,18 @@ def restated(a: str, b: str) -> str | None:
 @lru_cache(maxsize=CACHED_TEXTS)
 def _straight(text: str) -> str:
     """The text without a cleft ("It was Ada who"), irregular pasts and a phrase in front of a comma."""
-    plain = _CLEFT.compiled.sub(r"\1 ", normalise(text).strip().rstrip(".!"))
-    plain = _NO_ENDING.compiled.sub(lambda match: _REGULAR.get(match["past"], match[0]), plain)
-    return _FRONTED.compiled.sub(lambda match: f"{match[2]} {match[1][0].lower()}{match[1][1:]}", plain)
+    plain = pattern("cleft").sub(r"\1 ", normalise(text).strip().rstrip(".!"))
+    plain = pattern("no_ending").sub(lambda match: _REGULAR.get(match["past"], match[0]), plain)
+    return pattern("fronted").sub(lambda match: f"{match[2]} {match[1][0].lower()}{match[1][1:]}", plain)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _words(text: str) -> _Item:
-    return tuple(fold(word) for word in _WORD.findall(text) if word not in ("the", "a", "an", "The", "An"))
+    return tuple(
+        fold(word)
+        for word in pattern("word_of_brief").findall(text)
+        if word not in ("the", "a", "an", "The", "An")
+    )
 
 
 def _same_items(a: str, b: str) -> bool:
@@ -171,7 +159,7 @@ def _told_from_the_other_side(a: str, b: str) -> bool:
     left, right = _equation(a), _equation(b)
     if left is None or right is None or left[1] != right[1]:
         return False
-    if (left[0], left[2]) == (right[2], right[0]) and (_DEFINITE.search(a) or _DEFINITE.search(b)):
+    if (left[0], left[2]) == (right[2], right[0]) and any(map(pattern("definite").search, (a, b))):
         return True
     noun, reverse = (CONVERSE.get(stem(each[2][-1]), ("", 0)) for each in (left, right))
     if not noun[0] or noun[0] != reverse[0] or noun[1] != -reverse[1]:

@@ -18,7 +18,7 @@ from .facts.calendar import MONTH_NUMBER, WEEKDAY_NUMBER
 from .facts.numbers import ORDINALS, PARTS, PERIODS, SCALES, SMALL, TENS, UNITS, UNITS_IN_WORDS
 from .guards import compare
 from .restated import restated
-from .text.tables import table_lines, table_words
+from .text.tables import pattern, table_pairs, table_set
 from .text.vocabulary import common, is_word, known_names
 from .text.words import CACHED_TEXTS, STOP_WORDS, exact_key, fold, normalised
 
@@ -30,102 +30,35 @@ _KEPT = "\x01"  # opens a token that stands as it is: code, paths, names with ca
 _BREAK = "|"
 _QUOTES = frozenset("\"'")
 
-_LIST_MARK = re.compile(r"^\s*(?:(?:[-+•◦▪‣·–]|\*(?!\*)|#{1,6}|>|\d{1,2}\)|[a-h]\))\s+)+")
-_NUMBERED = re.compile(  # not "3. Oktober"
-    r"^\s*\d{1,2}\.\s+(?=[A-Z`\"*])(?!(?:Jan|Feb|Mär|Mar|Apr|Ma[iy]|Jun|Jul|Aug|Sep|Okt|Oct|Nov|De[cz]))"
-)
-_EMPHASIS = (
-    re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]+?)(?<=[^\s*])\1(?![\w*])"),
-    re.compile(r"(?<![\w_])(__?)(?=[^\s_])([^_\n]*[\s.,!?:][^_\n]*|(?<!__)[^\W\d_]+)(?<=[^\s_])\1(?![\w_])"),
-)
-_EMOJI = (
-    "\u200d\u20e3\ufe0e\ufe0f\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2934\u2935\u2b00-\u2bff\u3030\u303d"
-    "\U0001f000-\U0001faff\U000e0020-\U000e007f"
-)
-_EMOJI_AT_ENDS = re.compile(
-    rf'^[\s"{_EMOJI}]*[{_EMOJI}][\s"{_EMOJI}]*|[\s"{_EMOJI}]*[{_EMOJI}][\s"{_EMOJI}]*$'
-)
-_CODE_SPAN = re.compile(r"(`+)([^`]*)\1")
-_PLAIN_CODE = re.compile(r"(?<!`)`([a-z]+(?: [a-z]+)*)`(?!`)")
-_NO_SIGN = re.compile(r"[\d#*]\ufe0f?\u20e3")
-_AS_WRITTEN = re.compile(r"[/\\_@#$=]|[^\W\d_][.:][^\W\d_]|^-{1,2}\w|\(\)$|^\.\w|^\*\.|~\w|\*\*?\w+\*?$")
-_INNER_CAPITAL = re.compile(r"[a-zß-öø-ÿ][A-ZÀ-ÖØ-Þ]|^[A-Z]{2,}[a-z]{3,}$")
-_ACRONYM = re.compile(r"[A-Z]{2,}s?$")
-_SHORT_CODE = re.compile(r"[A-Za-z]{1,2}\d{1,3}$|\d{1,3}[A-Za-z]{1,2}$")
-_LETTER_AND_DIGIT = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
-_COMPOUND = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})+$")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_ENDS_SENTENCE = re.compile(r"\s*$|\s+[A-Z`\"'-]")
-_BOX = re.compile(r"\[.?\]$")
 _SHOUTED = 0.6
 
-_COMMA = re.compile(r" ,(?!\S)")
-_NEGATED = re.compile(r"(?<!\S)(?:not|no|never|without|only|yes|neither|nor|except|but)(?!\S)")
-_CHUNK = re.compile(r"\n|\S+")
-
-
-def _any(words: tuple[str, ...]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-
-
-def _table(key: str) -> tuple[str, ...]:
-    return table_words("sameness", key)
-
-
-_OPENING = re.compile(
-    rf"(?:^\"?|(?<=[.!?] ))(?:(?:{_any(table_lines('sameness', 'openings'))})\s+)+(?=\S)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_USER = re.compile(
-    rf"^(?:the )?user (?!(?:{_any(_table('user_nouns'))})(?!\S))"
-    rf"(?=(?:{_any((*_table('user_helpers'), *_table('verbs')))})(?!\S)|[a-z]{{2,}}(?:s|ed)(?!\S)"
-    rf"(?! (?:{_any(_table('behind_subjects'))})(?!\S)))"
-)
-_FILLERS = _any((*table_lines("sameness", "filler_phrases"), *_table("fillers")))
-_NO_LETTER = f"(?<! (?:{'))(?<! (?:'.join(_table('before_letter'))}))"
-_PLAIN_FORMS = tuple(
-    (re.compile(pattern), plain)
-    for pattern, plain in (
-        (r"(?<!\S)(it|he|she|that|there|what|who) is (?=(?:been|got|had)(?!\S))", r"\1 has "),
-        (
-            rf"(?<!not)(?<!never)(?<!only)(?<!but) (?:{_FILLERS})(?!\S)| (?:too|as well)(?= \||$)",
-            "",
-        ),
-        (rf" (?:{_any(_table('roughly'))}) (?={_TYPED})", " "),
-        (
-            rf"{_NO_LETTER} (?:the|an|a)(?= [^\s|,?)]+)(?! (?:{_any(_table('kept_behind_article'))})(?!\S))",
-            "",
-        ),
-        (r"(?<!\S)(morning|afternoon|evening|night|weekend|weekday)s(?!\S)", r"\1"),
-        (r"(?<!\S)(prefer\S* \S+(?: \S+)?) to(?= \S+(?: \S+)?(?: \||$))", r"\1 over"),
-        (r"^\s+", ""),
-        (r" , (?=(?:and|or)(?!\S))", " "),
-    )
-)
-_SPAN = rf"{_TYPED}(?:weekday:\S+|date:None-\d+-None)"
-_ITEM = rf"(?:[^\W\d_][\w'’-]*|{_KEPT}[^\s,|]+|{_SPAN})"
-_LIST = re.compile(rf"(?<!\S){_ITEM}(?: , {_ITEM})*(?: ,)? and {_ITEM}(?!\S)")
-_SPLIT_LIST = re.compile(r" , and | and | , ")
-_BEFORE_LIST = frozenset((*_table("verbs"), *_table("before_list")))
+_PLAIN_FORMS = {
+    "is_for_has": r"\1 has ", "fillers": "", "roughly": " ", "article": "", "day_parts": r"\1",
+    "preferred_to": r"\1 over", "space_before": "", "comma_in_list": " ",
+}  # fmt: skip
+"""Patterns, and the plain form of what they find; in this order."""
+_BEFORE_LIST = table_set("sameness", "verbs", "before_list")
 _NO_ITEM = STOP_WORDS | _BEFORE_LIST - {"user"}
-_BEHIND_LIST = frozenset((*_table("behind_list"), ",", _BREAK, ")", "?"))
-_BEHIND_SUBJECTS = frozenset(_table("behind_subjects"))
+_BEHIND_LIST = table_set("sameness", "behind_list") | {",", _BREAK, ")", "?"}
+_BEHIND_SUBJECTS = table_set("sameness", "behind_subjects")
 
-_CONTRACTIONS = dict(line.split(": ") for line in table_lines("sameness", "contractions"))
-_ACRONYMS = frozenset((*table_words("names", "acronyms"), "api", "apis", "app", "tv", "cv")) - {"us"}
+_CONTRACTIONS = table_pairs("sameness", "contractions")
+_ACRONYMS = (table_set("names", "acronyms") | {"api", "apis", "app", "tv", "cv"}) - {"us"}
 _ENDINGS = (("n't", " not"), ("'re", " are"), ("'ve", " have"), ("'ll", " will"))
 
 _JOINING = {"of", "the", "and", "in", "at", "to", "a", "an", "per", "each", "every"}
 _NUMERALS = {*SMALL, *TENS, *SCALES, *PARTS, *ORDINALS, "halves", "st", "nd", "rd", "th"}
 _NUMERALS |= {part for word in ORDINALS for part in word.split("-")} | _JOINING
 _SPANS = {*PERIODS} - {"night", "nightly"} | {f"{each}s" for each in PERIODS if each.isalpha()} - {"nights"}
-_UNIT_WORDS = {part for unit in (*UNITS, *UNITS_IN_WORDS) for part in _LETTERS.findall(unit.lower())}
+_UNIT_WORDS = {
+    part for unit in (*UNITS, *UNITS_IN_WORDS) for part in pattern("letters").findall(unit.lower())
+}
 _WEEK = {f"{day}{s}" for day in (*WEEKDAY_NUMBER, "weekend", "weekday") for s in ("", "s")}
 _SPELLED_OUT: dict[type[Typed], set[str]] = {
     Day: _NUMERALS | {*MONTH_NUMBER, "q", "week", "wk", "kw", "cw", "calendar"},
     Weekday: _WEEK | {"to", "through", "thru"},
     Frequency: _NUMERALS | _SPANS | {"once", "twice", "thrice", "times", "x", "hourly", "fortnightly"},
-    Clock: _NUMERALS | {*_table("times_of_day")},
+    Clock: _NUMERALS | table_set("sameness", "times_of_day"),
     Number: _NUMERALS | _SPANS | _UNIT_WORDS | {"k", "bn", "mn", "tn", "b", "trillion", "minus"},
 }
 """Words that a number, day or time may be written in. With any other, its value is not all that it says."""
@@ -190,19 +123,19 @@ def _bare(text: str) -> str:
     """The text without emoji at its ends, list marks and emphasis."""
     lines = []
     for line in normalised(text).splitlines():
-        bare = line if _NO_SIGN.search(line) else _EMOJI_AT_ENDS.sub("", line)
-        bare = _NUMBERED.sub("", _LIST_MARK.sub("", bare))
-        lines.append(_EMOJI_AT_ENDS.sub("", bare))
-    bare = _PLAIN_CODE.sub(r"\1", "\n".join(lines)).replace(" & ", " and ")
+        bare = line if pattern("keycap").search(line) else pattern("emoji_at_ends").sub("", line)
+        bare = pattern("numbered").sub("", pattern("list_mark").sub("", bare))
+        lines.append(pattern("emoji_at_ends").sub("", bare))
+    bare = pattern("plain_code").sub(r"\1", "\n".join(lines)).replace(" & ", " and ")
     if bare[:1] == bare[-1:] == '"' and bare.count('"') == 2:
         bare = bare[1:-1]
-    for pattern in _EMPHASIS:
-        bare = pattern.sub(r"\2", bare)
-    return _OPENING.sub("", bare)
+    for emphasis in ("starred", "underlined"):
+        bare = pattern(emphasis).sub(r"\2", bare)
+    return pattern("opening").sub("", bare)
 
 
 def _tokens(text: str) -> Iterator[str]:
-    letters = _LETTERS.findall(text)
+    letters = pattern("letters").findall(text)
     shouted = len(letters) > 2 and sum(map(str.isupper, letters)) > _SHOUTED * len(letters)
     opens, last = True, 0
     for start, end, token in [*_spans(text), (len(text), len(text), "")]:
@@ -211,7 +144,7 @@ def _tokens(text: str) -> Iterator[str]:
             gap = f"\n{gap[1:]}"
         elif last and gap.startswith("-"):
             gap = f" to {gap[1:]}" if gap.strip() == "-" and token else gap[1:]
-        for chunk in _CHUNK.findall(gap):
+        for chunk in pattern("chunk").findall(gap):
             for plain in _plain(chunk, opens=opens, shouted=shouted):
                 yield plain
                 opens = plain == _BREAK
@@ -223,7 +156,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 def _spans(text: str) -> list[tuple[int, int, str]]:
     """Where code and typed values stand, in order, and the token that stands for each."""
-    spans = [(*match.span(), _code(match[2])) for match in _CODE_SPAN.finditer(text)]
+    spans = [(*match.span(), _code(match[2])) for match in pattern("code_in_ticks").finditer(text)]
     facts = extract(text)
     values = _values(facts)
     for start, end in facts.marks if values else ():
@@ -234,7 +167,7 @@ def _spans(text: str) -> list[tuple[int, int, str]]:
             continue
         first = start + len(surface) - len(surface.lstrip())
         stop = first + len(surface.strip())
-        if text[stop - 1] == "." and _ENDS_SENTENCE.match(text, stop):
+        if text[stop - 1] == "." and pattern("ends_sentence").match(text, stop):
             stop -= 1
         spans.append((first, stop, token))
     return sorted(spans)
@@ -254,7 +187,7 @@ def _values(facts: Facts) -> dict[str, str]:
         *facts.days, *facts.weekdays, *facts.frequencies, *facts.clocks, *facts.numbers,
     )  # fmt: skip
     for detail in typed:
-        if {word.lower() for word in _LETTERS.findall(detail.text)} <= _SPELLED_OUT[type(detail)]:
+        if {word.lower() for word in pattern("letters").findall(detail.text)} <= _SPELLED_OUT[type(detail)]:
             found.setdefault((type(detail), detail.text), set()).add(_value(detail).replace(" ", "_"))
     return {
         surface: f"{_TYPED}{kind.kind}:{'+'.join(sorted(values))}"
@@ -284,7 +217,7 @@ def _value(detail: Typed) -> str:
 def _plain(chunk: str, *, opens: bool, shouted: bool) -> list[str]:
     if chunk == "\n":
         return [_BREAK]
-    if _BOX.match(chunk):
+    if pattern("box").match(chunk):
         return [_KEPT + chunk]
     before: list[str] = []
     behind: list[str] = []
@@ -311,9 +244,13 @@ def _folded(word: str, *, opens: bool, shouted: bool) -> list[str]:
     lower = word.casefold()
     if lower in _CONTRACTIONS:
         return _CONTRACTIONS[lower].split()
-    if _COMPOUND.match(word):
+    if pattern("compound").match(word):
         return [each for part in word.split("-") for each in _folded(part, opens=opens, shouted=shouted)]
-    if _AS_WRITTEN.search(word) or (word == "A" and not opens) or (not shouted and _case_tells(word, lower)):
+    if (
+        pattern("as_written").search(word)
+        or (word == "A" and not opens)
+        or (not shouted and _case_tells(word, lower))
+    ):
         return [_KEPT + word]
     for ending, said in _ENDINGS:
         if lower.endswith(ending) and lower != ending:
@@ -323,28 +260,28 @@ def _folded(word: str, *, opens: bool, shouted: bool) -> list[str]:
 
 def _case_tells(word: str, lower: str) -> bool:
     """Whether the case of a word may be a fact: an identifier, or "US" beside "us"."""
-    if _LETTER_AND_DIGIT.match(word):
-        return not _SHORT_CODE.match(word)
-    if _ACRONYM.match(word):
+    if pattern("letter_and_digit").match(word):
+        return not pattern("short_code").match(word)
+    if pattern("acronym").match(word):
         return lower in STOP_WORDS or (common(lower) and lower not in _ACRONYMS)
-    return _INNER_CAPITAL.search(word) is not None and not is_word(lower)
+    return pattern("inner_capital").search(word) is not None and not is_word(lower)
 
 
 def _sentence(tokens: list[str]) -> str:
-    text = " " + _USER.sub("", " ".join(tokens))
-    for pattern, plain in _PLAIN_FORMS:
-        text = pattern.sub(plain, text)
+    text = " " + pattern("about_user").sub("", " ".join(tokens))
+    for form, plain in _PLAIN_FORMS.items():
+        text = pattern(form).sub(plain, text)
     text = text.rstrip()
     if "respectively" not in text and " and " in text:
-        text = _LIST.sub(_ordered, text)
-    if not _NEGATED.search(text):
-        text = _COMMA.sub("", text)
+        text = pattern("list").sub(_ordered, text)
+    if not pattern("negated").search(text):
+        text = pattern("comma").sub("", text)
     return text.strip(" ,")
 
 
 def _ordered(match: re.Match[str]) -> str:
     """The items of a list of single words in alphabetic order, where it surely is one."""
-    items = _SPLIT_LIST.split(match[0])
+    items = pattern("between_items").split(match[0])
     before = (match.string[: match.start()].rsplit(maxsplit=1)[-1:] or [""])[0]
     behind = (match.string[match.end() :].split(maxsplit=1) or [""])[0]
     closed = not behind or behind in _BEHIND_LIST or behind.startswith(_TYPED + "frequency")
@@ -358,9 +295,6 @@ def _ordered(match: re.Match[str]) -> str:
 _SHORTEST = 4  # letters of a word that may be meant
 _ENGLISH = 0.5  # of the plain words of the other text; in other languages a slip cannot be told
 _MOST_DIFFERING = 6  # words
-_SPELT_APART = re.compile(r"`+[^`]*`+|\S*[/\\_@#$=]\S*|(?<!\S)-\S+")
-_TWIN_ENDING = re.compile(r"(?:ate|ite|ide|ine|ane|ene|yne|one|ol|al|yl|ase|ose)s?$")
-"""Endings of substances: one letter makes another of them ("nitrate", "nitrite")."""
 
 
 def slip_in(a: str, b: str) -> tuple[str, str] | None:
@@ -389,8 +323,8 @@ def slip_in(a: str, b: str) -> tuple[str, str] | None:
 
 def mended(text: str, slip: str, meant: str) -> str:
     """The text with one word put right; a capital stays one."""
-    pattern = re.compile(rf"(?<![^\W_]){re.escape(slip)}(?![^\W_])", re.IGNORECASE)
-    return pattern.sub(lambda match: meant.capitalize() if match[0][0].isupper() else meant, text, count=1)
+    spelt = re.compile(rf"(?<![^\W_]){re.escape(slip)}(?![^\W_])", re.IGNORECASE)
+    return spelt.sub(lambda match: meant.capitalize() if match[0][0].isupper() else meant, text, count=1)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -400,7 +334,7 @@ def _spelt(text: str) -> dict[str, bool]:
     for word in extract(text).words:
         if word.text.isalpha():
             spelt[word.folded] = spelt.get(word.folded, False) or _named(word.text, opens=word.opens)
-    for code in _SPELT_APART.findall(text):
+    for code in pattern("spelt_apart").findall(text):
         spelt.update((word.folded, True) for word in extract(code).words)
     return spelt
 
@@ -419,7 +353,7 @@ def _meant(word: str, meant: str) -> bool:
         return False
     if abs(len(word) - len(meant)) > 1 or not is_word(meant) or not _one_edit(word, meant):
         return False
-    one, other = _TWIN_ENDING.search(word), _TWIN_ENDING.search(meant)
+    one, other = map(pattern("twin_ending").search, (word, meant))
     return not (one and other and one[0] != other[0] and word[: one.start()] == meant[: other.start()])
 
 

@@ -13,8 +13,7 @@ from itertools import pairwise
 
 from ..records import Evidence
 from .facts import REMEMBERED_TEXTS, extract
-from .facts.details import Expression
-from .text.tables import marked, table_lines
+from .text.tables import marked, pattern, table_lines
 from .text.vocabulary import FRAME_WORDS
 from .text.words import normalise, stem, words
 
@@ -35,18 +34,15 @@ _LONGEST_READ = 2_000  # characters
 _REACH = 6  # words of content behind a marker, and before one that stands behind its thing
 _ROOT = 5  # letters of a stem that another one goes on from
 _NEAR = 4  # of them must be half in the other text
-_CLAUSE = re.compile(
-    r"[.;:!?\n()]|,(?! \w+ing\b)|\b(?:but|because|although|though|whereas|while|since)\b", re.IGNORECASE
-)
 
 
-def _pattern(kind: str) -> Expression:
+def _pattern(kind: str) -> re.Pattern[str]:
     """One expression for a kind; the longest marker that fits counts, its group tells the rank."""
     groups = []
     for line in table_lines("stance", kind):
         rank, _, markers = line.partition(":")
         groups.append(rf"(?P<r{rank.replace('?', 'weak')}>(?<!\w)(?:{marked([markers])})(?!\w))")
-    return Expression("|".join(groups), re.IGNORECASE)
+    return re.compile("|".join(groups), re.IGNORECASE)
 
 
 _PATTERNS = {kind: _pattern(kind) for kind in KINDS}
@@ -72,11 +68,11 @@ def marks(text: str) -> tuple[Mark, ...]:
     """
     clean = normalise(text[:_LONGEST_READ])
     found = []
-    for kind, pattern in _PATTERNS.items():
-        for match in pattern.all(clean):
+    for kind, expression in _PATTERNS.items():
+        for match in expression.finditer(clean):
             group = match.lastgroup or "r0"
-            reach = _stems(_CLAUSE.split(clean[match.end() :], maxsplit=1)[0])
-            reach = reach or _stems(_CLAUSE.split(clean[: match.start()])[-1])[::-1]
+            reach = _stems(pattern("reached_clause").split(clean[match.end() :], maxsplit=1)[0])
+            reach = reach or _stems(pattern("reached_clause").split(clean[: match.start()])[-1])[::-1]
             weak = group.endswith("weak")
             found.append(Mark(kind, int(group[1]), match[0].strip(), tuple(reach[:_REACH]), weak))
     return tuple(found)

@@ -7,19 +7,16 @@ must be one that may stand for it; else a merge is for a person.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import dropwhile
 
-from .text.tables import table_lines, table_words
+from .text.tables import pattern, table_lines, table_set
 from .text.vocabulary import synonyms
 from .text.words import normalised, stem
 
 NEARLY = 0.66
 """Share of the words of the longer text, in their order, from which two texts are nearly the same."""
-_WORD = re.compile(r"[^\W_][\w'+#/&-]*")
-_FIGURE = re.compile(r"\d")
 _BEING = frozenset(("is", "are", "was", "were", "be", "been", "being"))
 _LONG = 25  # words, from which a text says several things
 _BRIEF = 4  # words that tell something, up to which prepositions do not count
@@ -29,19 +26,11 @@ _SHORT = 3  # letters
 
 
 _EMPTY, _PERSONS, _FORMS, _PREPOSITIONS, _TURNING, _MODALS = (
-    frozenset(table_words("wording", key))
-    for key in ("empty", "persons", "forms", "prepositions", "turning", "modals")
+    table_set("wording", key) for key in ("empty", "persons", "forms", "prepositions", "turning", "modals")
 )
 _SMALL = _FORMS | _PREPOSITIONS
 _GROUPS = [frozenset(line.split()) for line in table_lines("wording", "groups")]
 _ALIKE = [frozenset(map(stem, line.split())) for line in table_lines("wording", "alike")]
-_TOLD = re.compile(
-    r"^\W*(?!(?:The )?[Uu]ser\b|I\b|We\b)(?:(?i:according to) (?:[^,]+,|[A-Z][\w-]*)|"
-    r"[A-Z][\w-]*(?: [A-Z][\w-]*){0,2} (?:"
-    rf"(?:{'|'.join(table_words('wording', 'telling'))})\b"
-    r"(?: (?:me|us|(?:the )?user|him|her|them|everyone)\b)?(?: that)?"
-    rf"|(?:{'|'.join(table_words('wording', 'telling_that'))}) that))(?= \w)"
-)
 
 
 def exchanged(a: str, b: str) -> tuple[str, ...]:
@@ -54,7 +43,7 @@ def exchanged(a: str, b: str) -> tuple[str, ...]:
     """
     if b < a:
         return exchanged(b, a)[::-1]
-    first, second = _TOLD.search(a), _TOLD.search(b)
+    first, second = map(pattern("told_by").search, (a, b))
     if bool(first) != bool(second):  # who says what the other text states
         return (first[0].strip() if first else "-", second[0].strip() if second else "-")
     return _in_place(_words(a), _words(b))
@@ -115,7 +104,7 @@ def _turned(first: Sequence[str], second: Sequence[str], i: int, k: int) -> bool
 
 
 def _words(text: str) -> list[str]:
-    found = (word.lower().rstrip("'-/") for word in _WORD.findall(normalised(text)))
+    found = (word.lower().rstrip("'-/") for word in pattern("word_with_signs").findall(normalised(text)))
     return ["user", *dropwhile(_PERSONS.__contains__, (word for word in found if word not in _EMPTY))]
 
 
@@ -156,6 +145,6 @@ def _agree(x: str, y: str) -> bool:
         synonyms(x, y)
         or (min(len(x), len(y)) > _SHORT and (x.startswith(stem(y)) or y.startswith(stem(x))))
         or any(group.issuperset((stem(x), stem(y))) for group in _ALIKE)
-        or bool(_FIGURE.search(x) or _FIGURE.search(y))
+        or any(map(str.isdecimal, x + y))
         or SequenceMatcher(None, x.replace("-", ""), y.replace("-", "")).ratio() >= _SPELT_ALIKE
     )

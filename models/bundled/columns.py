@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from .. import guards
 from ..bindings import BINDING_NAMES, binding_row
 from ..facts.attributes import CONTRAST_NAMES, contrast
-from ..facts.details import pattern
 from ..scorer import PairContext, PairInput
-from ..text.tables import table_words
+from ..text.tables import pattern, table_words
 from ..text.words import CACHED_TEXTS
 
 Floats = NDArray[np.float64]

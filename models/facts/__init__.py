@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
-from ..text.tables import table_words
+from ..text.tables import table_set
 from ..text.vocabulary import content_stems
 from ..text.words import Word, stem, words
 from .calendar import (
@@ -95,7 +95,7 @@ _READERS: Mapping[str, Callable[[Page], tuple[Any, ...]]] = {
 """In this order: a URL is not a path, a date is not a number, and "14:30" is not 14 and 30."""
 
 _TYPED = ("days", "weekdays", "frequencies", "clocks", "identifiers", "versions", "numbers", "names")
-_UPDATES = frozenset(map(stem, table_words("values", "updates")))
+_UPDATES = frozenset(map(stem, table_set("values", "updates")))
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ..text.tables import table_lines, table_words
+from ..text.tables import pattern, table_pairs, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems, opposite
 from . import REMEMBERED_TEXTS, Facts, extract
 from .calendar import Day
-from .details import Detail, pattern
+from .details import Detail
 from .frames import stated, swap_of_one
 from .names import Name
 from .numbers import Number
@@ -28,8 +28,7 @@ _SAME_FRAME = 0.8
 _NEAR_FRAME = 0.5
 _SMALLEST_FRAME = 2
 _NO_LABEL, _LABELLED, _VERBS, _STATIVE, _PAST, _PLACED = (
-    frozenset(table_words("values", key))
-    for key in ("no_label", "labelled", "label_verbs", "stative", "past", "placed")
+    table_set("values", key) for key in ("no_label", "labelled", "label_verbs", "stative", "past", "placed")
 )
 _OPENING = 3
 _OF_ONE = ("number", "version", "frequency", "time", "weekday", "date", "name")
@@ -202,9 +201,8 @@ def _several(value: Value, values: Sequence[Value]) -> bool:
 
 _MARKS = {
     name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
-    for name, words in (line.split(": ") for line in table_lines("patterns", "marks"))
+    for name, words in table_pairs("patterns", "marks").items()
 }
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _VALUED = ("numbers", "clocks", "weekdays", "days", "versions", "frequencies", "names", "identifiers")
 
 CONTRAST_NAMES = (
@@ -218,7 +216,7 @@ CONTRAST_NAMES = (
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _marked(text: str) -> tuple[frozenset[str], frozenset[str]]:
     marks = frozenset(name for name, words in _MARKS.items() if words.search(text))
-    return marks, frozenset(_YEAR.findall(text))
+    return marks, frozenset(re.findall(r"\b(?:19|20)\d\d\b", text))
 
 
 def contrast(a: str, b: str) -> list[float]:

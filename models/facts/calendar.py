@@ -16,8 +16,8 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from typing import ClassVar
 
-from ..text.tables import listed, table_lines
-from .details import Detail, Page, Row, pattern, read
+from ..text.tables import listed, pattern, table_pairs
+from .details import Detail, Page, Row, read
 from .numbers import ORDINALS, PERIODS, SMALL, Number, near, spelled, value_of
 
 MONTHS = listed("january february march april may june july august september october november december")
@@ -311,10 +311,7 @@ CLOCKS_READ: tuple[Row[Clock], ...] = (
 )
 _MANY = {"other": 2.0, "second": 2.0, "third": 3.0, "fourth": 4.0, "alternat": 2.0}
 _ONCE = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
-_RATES = {
-    word: tuple(map(float, seconds.split()))
-    for word, seconds in (line.split(": ") for line in table_lines("units", "rates"))
-}
+_RATES = {word: tuple(map(float, row.split())) for word, row in table_pairs("units", "rates").items()}
 _NEAR = 0.03
 
 

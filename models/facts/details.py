@@ -1,4 +1,4 @@
-"""What every extracted detail has in common, the patterns, and pages whose spans are read only once.
+"""What every extracted detail has in common, and pages whose spans are read only once.
 
 A detail knows when another one states the same value (`agrees`), when another one may stand in for it without
 loss (`covers`), and when both answer the same question with different values (`rivals`).
@@ -7,17 +7,16 @@ loss (`covers`), and when both answer the same question with different values (`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar, Self, TypeVar
 
-from ..text.tables import table_lines, table_words
+from ..text.tables import pattern, table_set
 from ..text.words import normalise, words
 
 TAKEN = "\x00"
 D = TypeVar("D", bound="Detail")
-_INSERTED = re.compile(r"\(\?&(\w+)\)")
+_WITH_DIGIT = table_set("patterns", "with_digit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,56 +52,6 @@ class Detail:
         return True
 
 
-@cache
-def pattern(name: str) -> re.Pattern[str]:
-    """An expression of `tables/patterns.toml`, compiled when first used: all would take a tenth of a second.
-
-    >>> pattern("minus").search("minus 5")
-    """
-    return re.compile(spelled_out(name))
-
-
-def spelled_out(name: str) -> str:
-    """The source of a pattern, with those that it names in their place."""
-    joined = "".join(line.strip() for line in table_lines("patterns", name))
-    return _INSERTED.sub(lambda match: f"(?:{spelled_out(match[1])})", joined)
-
-
-@cache
-def _with_digit() -> frozenset[str]:
-    return frozenset(table_words("patterns", "with_digit"))
-
-
-class Expression:
-    """A regular expression of another module that is compiled when first used."""
-
-    __slots__ = ("_compiled", "_flags", "_source")
-
-    def __init__(self, source: str, flags: int = 0) -> None:
-        self._source = source
-        self._flags = flags
-        self._compiled: re.Pattern[str] | None = None
-
-    @property
-    def compiled(self) -> re.Pattern[str]:
-        """The compiled pattern."""
-        if self._compiled is None:
-            self._compiled = re.compile(self._source, self._flags)
-        return self._compiled
-
-    def search(self, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
-        """Find the first match."""
-        return self.compiled.search(text, start, len(text) if end is None else end)
-
-    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
-        """Match at a position."""
-        return self.compiled.match(text, start)
-
-    def all(self, text: str) -> Iterator[re.Match[str]]:
-        """Find all matches."""
-        return self.compiled.finditer(text)
-
-
 class Page:
     """A normalised text whose spans are taken one reader after another: "14:30" is not also 14 and 30."""
 
@@ -117,7 +66,7 @@ class Page:
 
     def find(self, name: str) -> list[re.Match[str]]:
         """Return the matches of a pattern in the part that no reader took, without taking them."""
-        if not self.digits and name in _with_digit():
+        if not self.digits and name in _WITH_DIGIT:
             return []
         return list(pattern(name).finditer(self.rest))
 

@@ -16,12 +16,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from ..text.tables import table_lines, table_words
+from ..text.tables import pattern, table_lines, table_set
 from ..text.vocabulary import FRAME_WORDS, synonyms
 from ..text.words import Word, fold, stem, words
 from . import REMEMBERED_TEXTS, Facts
 from .calendar import Clock, Day, Relative
-from .details import Detail, Expression, pattern
+from .details import Detail
 from .literals import Identifier, Quote, Version
 from .names import Name, named_among
 from .numbers import Number
@@ -210,8 +210,8 @@ def added_count(left: Facts, right: Facts) -> Change | None:
 
 
 _REACH_SHARE = 0.6  # of the denied words that the other text must hold; fitted on development pairs
-_DENYING = frozenset(table_words("denials", "single"))
-_HELPING = frozenset(table_words("denials", "helping"))
+_DENYING = table_set("denials", "single")
+_HELPING = table_set("denials", "helping")
 _BOUNDS = [tuple(line.split("|")) for line in table_lines("denials", "bounds")]
 
 
@@ -312,13 +312,6 @@ def _same_denial(mine: Negation, theirs: Negation) -> bool:
     return not (mine.heavy and theirs.heavy) and bool(set(mine.reach) & set(theirs.reach))
 
 
-_FOREIGN = Expression(
-    rf"(?<![\w-])(?:{'|'.join(table_words('denials', 'words'))})(?![\w-])|\bn['’](?=[aeéèêiouhy])|"
-    r"[不没沒無无未]|ない|ません|않|없|안 (?=\w)",
-    re.IGNORECASE,
-)
-
-
 def foreign_denial(left: Facts, right: Facts) -> Change | None:
     """Return the negations of both texts where only one of them has any.
 
@@ -328,7 +321,10 @@ def foreign_denial(left: Facts, right: Facts) -> Change | None:
     >>> foreign_denial(extract("Does not like cats"), extract("Likes cats")) is None
     True
     """
-    found = (_FOREIGN.search(each.text) or pattern("spanish_no").search(each.text) for each in (left, right))
+    found = (
+        pattern("foreign_denial").search(each.text) or pattern("spanish_no").search(each.text)
+        for each in (left, right)
+    )
     return _only_one(*(match and match[0].strip() for match in found))
 
 

@@ -11,9 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from ..text.tables import pattern
 from ..text.vocabulary import common
 from ..text.words import fold
-from .details import Detail, Page, pattern
+from .details import Detail, Page
 from .numbers import unit_at
 
 _TRAILING = ".,;:!?)]}'\"`"

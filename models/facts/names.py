@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from ..text.tables import listed, table_lines, table_words
+from ..text.tables import listed, table_lines, table_set
 from ..text.vocabulary import common
 from ..text.words import Word
 from .details import Detail, Page
@@ -68,7 +68,7 @@ def same_name(left: str, right: str) -> bool:
 
 
 _NEVER, _ACRONYMS, _TITLES, _VERB_FOLLOWERS, _TOOLS = (
-    frozenset(table_words("names", key)) for key in ("never", "acronyms", "titles", "verb_followers", "tools")
+    table_set("names", key) for key in ("never", "acronyms", "titles", "verb_followers", "tools")
 )
 _COMMON_ENDINGS = listed("ing ional ical able ible tion sion ment ness ful less ous ive ising izing ally")
 _JOINTS = frozenset((" ", "-", " & ", "."))

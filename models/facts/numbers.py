@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import ClassVar
 
-from ..text.tables import table_lines, table_words
-from .details import Detail, Page, Row, pattern, read, spelled_out
+from ..text.tables import pattern, spelled_out, table_lines, table_pairs, table_set
+from .details import Detail, Page, Row, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ def _units() -> dict[str, Unit]:
 
 
 UNITS = _units()
-PREFIXES = frozenset(table_words("units", "before_number"))
+PREFIXES = table_set("units", "before_number")
 UNITS_IN_WORDS = dict(line.split("|") for line in table_lines("units", "spelled_out"))
 PERIODS = {
     word: float(seconds)
-    for seconds, words in (line.split(": ") for line in table_lines("units", "periods"))
+    for seconds, words in table_pairs("units", "periods").items()
     for word in words.split()
 }
 SMALL = {word: value for value, word in enumerate(spelled_out("small").split("|"))}

@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ..text.tables import listed, table_words
+from ..text.tables import listed, pattern, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems
 from ..text.words import Word, stem
 from . import Facts
-from .details import pattern
 from .frames import Change, surface
 
 _COPULAS = frozenset(listed("is are was were and or with plus equals named called namely as"))
-_MUTUAL = frozenset(table_words("bindings", "mutual"))
+_MUTUAL = table_set("bindings", "mutual")
 _LINKS = _COPULAS | frozenset(listed("to of an a the also still has have been"))
-_TOGETHER = frozenset(table_words("bindings", "together"))
+_TOGETHER = table_set("bindings", "together")
 _ORDERING = frozenset(listed("than over before after"))
 _LONGEST_EXCHANGED = 4
 _LONGEST_STRETCH = 60

@@ -15,16 +15,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from ..text.tables import table_lines, table_words
+from ..text.tables import pattern, table_lines, table_pairs, table_set
 from ..text.vocabulary import content_stems
 from ..text.words import fold, stem, words
-from .details import Detail, Page, pattern
+from .details import Detail, Page
 
-_VIEWS = {
-    word: view
-    for view, words_of_it in (line.split(": ") for line in table_lines("opposites", "relatives"))
-    for word in words_of_it.split()
-}
+_VIEWS = {word: view for view, kin in table_pairs("opposites", "relatives").items() for word in kin.split()}
 _ONE_RELATIVE = {frozenset(line.split()) for line in table_lines("opposites", "one_relative")}
 
 
@@ -84,8 +80,8 @@ def traits(page: Page) -> tuple[Trait, ...]:
 
 _REACH = 5
 _LOOK_BACK, _LOOK_AHEAD = 80, 160
-_EMPTY = frozenset(table_words("grammar", "undenied"))
-_LIGHT_VERBS = frozenset(map(stem, table_words("grammar", "light")))
+_EMPTY = table_set("grammar", "undenied")
+_LIGHT_VERBS = frozenset(map(stem, table_set("grammar", "light")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +151,11 @@ def _denied(clause: str) -> tuple[str, ...]:
     return tuple(each for folded, each in stems if folded not in _EMPTY or each in _LIGHT_VERBS)
 
 
-_PERSON = frozenset(table_words("values", "person"))
-_NO_PLACE = frozenset(table_words("values", "no_place"))
-_LIGHT = frozenset(map(stem, table_words("values", "light")))
+_PERSON, _NO_PLACE = (table_set("values", key) for key in ("person", "no_place"))
+_LIGHT = frozenset(map(stem, table_set("values", "light")))
 _SHARED_WORDS = 0.5
 _SAME_KIN = {"mum": "mother", "mom": "mother", "dad": "father"}
-_ALIKE = dict(line.split(": ") for line in table_lines("values", "alike"))
+_ALIKE = table_pairs("values", "alike")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,30 +8,17 @@ from __future__ import annotations
 
 import re
 
-from .tables import table_lines
+from .tables import pattern
 
 MOST_STATEMENTS = 8
 LONGEST_READ = 2_000  # characters: several times the longest memory seen; keeps hostile input cheap
-
-_VERBS, _SHORTENED = ("".join(table_lines("grammar", key)) for key in ("clause_verbs", "abbreviations"))
-_PROTECTED = re.compile(r"`+[^`]*`+|\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|\([^()]*\)|\[[^\[\]]*\]")
-_SENTENCE_END = re.compile(r"[.!?…]+[\"')\]”»]*\s+(?=\S)|[。！？]+|\s*\n\s*")
-_CLAUSE_BREAK = re.compile(r";\s+|,\s+and\s+(?=(?:I|we|the user|user)\b)")
-_ABBREVIATION = re.compile(rf"(?:\b(?:{_SHORTENED})|\b[A-Za-z]|^\s*\d+)\.$", re.IGNORECASE)
-_CLAUSE = re.compile(
-    rf",\s+(?:and|but|while|whereas|although|so)\s+|\s+(?:and|but)\s+(?=(?:{_VERBS})\b)|,\s+(?=(?:{_VERBS})\b)"
-)
-_STARTS_WITH_VERB = re.compile(rf"(?:{_VERBS})\b")
-_SUBJECT = re.compile(r"(?:The user|User|[A-Z][\w-]+|I|We|She|He|They)\b(?!['’])")
-_SEMICOLON = re.compile(r";\s+")
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
 def split_statements(text: str) -> tuple[str, ...]:
     """The statements of a memory in their order, at most `MOST_STATEMENTS`; the whole text if it has none."""
     statements: list[str] = []
     for sentence in sentences(text[:LONGEST_READ]):
-        for part in _SEMICOLON.split(_BULLET.sub("", sentence)):
+        for part in re.split(r";\s+", pattern("bullet").sub("", sentence)):
             statements.extend(_verb_clauses(part.strip()))
     kept = [statement for statement in statements if any(char.isalnum() for char in statement)]
     return tuple(kept[:MOST_STATEMENTS]) or (text[:LONGEST_READ],)
@@ -48,7 +35,7 @@ def sentences(text: str) -> list[str]:
     """
     if text.count('"') % 2 or text.count("`") % 2:
         return [line.strip() for line in text.splitlines() if line.strip()]
-    return _cut(text, _SENTENCE_END, keep_mark=True)
+    return _cut(text, "sentence_end", keep_mark=True)
 
 
 def clauses(sentence: str) -> list[str]:
@@ -57,14 +44,14 @@ def clauses(sentence: str) -> list[str]:
     >>> clauses("Anna leads QA; I lead the API team, and we share Bo.")
     ['Anna leads QA', 'I lead the API team', 'we share Bo.']
     """
-    return _cut(sentence, _CLAUSE_BREAK, keep_mark=False)
+    return _cut(sentence, "clause_break", keep_mark=False)
 
 
-def _cut(text: str, boundary: re.Pattern[str], *, keep_mark: bool) -> list[str]:
-    protected = [match.span() for match in _PROTECTED.finditer(text)]
+def _cut(text: str, boundary: str, *, keep_mark: bool) -> list[str]:
+    protected = [match.span() for match in pattern("protected").finditer(text)]
     pieces: list[str] = []
     start = 0
-    for match in boundary.finditer(text):
+    for match in pattern(boundary).finditer(text):
         head = text[start : match.end() if keep_mark else match.start()].strip()
         if any(first < match.start() < last - 1 for first, last in protected):
             continue
@@ -79,17 +66,17 @@ def _cut(text: str, boundary: re.Pattern[str], *, keep_mark: bool) -> list[str]:
 def _ends_sentence(head: str, mark: str, following: str) -> bool:
     if "\n" in mark or mark[0] in "。！？":
         return True
-    return not following.islower() and not _ABBREVIATION.search(head)
+    return not following.islower() and not pattern("abbreviation").search(head)
 
 
 def _verb_clauses(sentence: str) -> list[str]:
-    subject = _SUBJECT.match(sentence)
+    subject = pattern("clause_subject").match(sentence)
     clauses: list[str] = []
-    for part in _CLAUSE.split(sentence):
+    for part in pattern("clause_with_verb").split(sentence):
         piece = part.strip(" ,")
         if clauses and len(piece.split()) < 2:
             clauses[-1] = f"{clauses[-1]}, {piece}"
-        elif clauses and subject and _STARTS_WITH_VERB.match(piece):
+        elif clauses and subject and pattern("clause_verb").match(piece):
             clauses.append(f"{subject.group()} {piece}")
         elif piece:
             clauses.append(piece)

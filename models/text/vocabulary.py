@@ -6,16 +6,12 @@ The lists, and what each is for, stand in the folder `tables`. Words are given f
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
-from .tables import table_lines, table_words
+from .tables import table_lines, table_set, table_words
 from .words import CACHED_TEXTS, STOP_WORDS, Word, stem
 
-
-def _generic(key: str) -> frozenset[str]:
-    return frozenset(table_words("generic", key))
-
-
+_generic = partial(table_set, "generic")
 # Words that say nothing by themselves: "Fixed bug" consists of such words alone, "Uses vim" does not.
 FILLERS = _generic("fillers")
 JUDGEMENTS = _generic("judgements")
@@ -36,10 +32,10 @@ GENERIC = FILLERS | JUDGEMENTS | DOINGS | NOUNS
 EMPTY_VALUES = FILLERS | JUDGEMENTS | NOISE
 """What an attribute may be without having a value: "Status: done"."""
 
-FRAME_WORDS = frozenset(table_words("grammar", "frame"))
+FRAME_WORDS = table_set("grammar", "frame")
 """Words of grammar that are left out when the details of two sentences are compared."""
 
-_COMMON = frozenset(table_words("common", "words"))
+_COMMON = table_set("common", "words")
 _FORMS = (
     ("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
     ("ly", ""),

@@ -11,14 +11,13 @@ of the keyword rule; `exact_key` ignores only what can never change what a text 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .tables import table_lines, table_words
+from .tables import pattern, table_pairs, table_set
 
 TOPIC_WORDS = 4
 """Most words of a conflict's topic line."""
@@ -26,29 +25,11 @@ TOPIC_WORDS = 4
 CACHED_TEXTS = 65_536
 """Texts whose words are remembered: a scope compares each memory with up to `neighbours` others."""
 
-STOP_WORDS = frozenset(table_words("grammar", "stop"))
-
-# Scripts written without spaces (and Hangul, whose particles are glued on): compared by character pairs.
-_SPACELESS = (
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
-)
-# Vowel signs and joiners that `\w` leaves out although they stand inside words (Hebrew, Arabic, India).
-_MARKS = (
-    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
-    "\u0900-\u0963\u0966-\u0dff\u200c\u200d"
-)
-_TOKEN = re.compile(
-    rf"(?P<run>[{_SPACELESS}]+)"
-    rf"|\d+(?:[.,:]\d+)+"
-    rf"|(?:(?![{_SPACELESS}])[^\W_]|[{_MARKS}])+(?:'(?:(?![{_SPACELESS}])[^\W_]|[{_MARKS}])+)*"
-)
+STOP_WORDS = table_set("grammar", "stop")
 _SIGNS = str.maketrans(
     {**dict.fromkeys("‘’‚‛ʼ′", "'"), **dict.fromkeys("“”„‟«»″", '"'), **dict.fromkeys("‐‑‒–—―−﹣－", "-")}
     | dict.fromkeys("\u200b\ufeff\u00ad", "")
 )
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-_SENTENCE_END = re.compile(r"[.!?:;\n(\[\"•*|]\s*$|(?:^|\s)[-#>]+\s*$")
 _SAME_LENGTH = str.maketrans(
     {**dict.fromkeys("’‘ʼ′", "'"), **dict.fromkeys("“”„«»″", '"'), **dict.fromkeys("–‐‑−", "-")}
     | {**dict.fromkeys("\u00a0\u202f\u2009", " "), "—": ";", "µ": "μ"}
@@ -57,21 +38,8 @@ _LETTERS = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"}
 )
 _IRREGULAR = {
-    form: base
-    for base, forms in (line.split(": ") for line in table_lines("grammar", "irregular"))
-    for form in forms.split()
+    form: base for base, forms in table_pairs("grammar", "irregular").items() for form in forms.split()
 }
-_VOWEL = re.compile(r"[aeiouyà-öø-ÿ]")
-_CODE_SPAN = re.compile(r"(`+[^`]*`+)")
-_FINAL_MARK = re.compile(r"(?<=[^\s.!…。！/\\*~-])[.!…。！]+$")
-_CASED = re.compile(
-    r"[/\\_@#$=]"  # paths, URLs, identifiers, variables
-    r"|[^\W\d_][.:][^\W\d_]"  # file names, domains, a.b, C:x
-    r"|[a-zß-öø-ÿ][A-ZÀ-ÖØ-Þ]"  # inner capitals
-    r"|^-{1,2}\w"  # flags
-    r"|^\W*[A-Z]{2,}\W*$"  # names of environment variables and acronyms
-)
-_LETTER_AND_DIGIT = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
 _JOINTS = frozenset({"", "-", "_", "/", "."})
 _OPPOSING = frozenset({"prefer", "us", "avoid", "stop", "alway", "lik", "want"})
 
@@ -131,7 +99,7 @@ def stem(word: str) -> str:
 def _without_ending(word: str) -> str:
     for ending in ("ing", "ed"):
         rest = word.removesuffix(ending)
-        if rest != word and len(rest) > 1 and not word.endswith("eed") and _VOWEL.search(rest):
+        if rest != word and len(rest) > 1 and not word.endswith("eed") and pattern("vowel").search(rest):
             return rest
     return word
 
@@ -145,7 +113,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     """
     clean = normalised(text)
     words: list[Token] = []
-    for match in _TOKEN.finditer(clean):
+    for match in pattern("token").finditer(clean):
         if match["run"]:
             words.extend(_pairs(clean, match.start(), match.end()))
         else:
@@ -207,9 +175,9 @@ def exact_key(text: str) -> str:
 
 
 def _unified(text: str) -> str:
-    pieces = _CODE_SPAN.split(text)  # every second piece is a code span
+    pieces = pattern("code").split(text)  # every second piece is a code span
     unified = "".join(piece if at % 2 else _unified_prose(piece) for at, piece in enumerate(pieces))
-    return _FINAL_MARK.sub("", unified.strip())
+    return pattern("final_mark").sub("", unified.strip())
 
 
 def _unified_prose(piece: str) -> str:
@@ -222,7 +190,7 @@ def _unified_prose(piece: str) -> str:
 
 
 def _fold_case(token: str) -> str:
-    if _CASED.search(token) or _LETTER_AND_DIGIT.match(token):
+    if pattern("cased").search(token) or pattern("letter_and_digit").match(token):
         return token
     return normalised(token.casefold())
 
@@ -298,10 +266,10 @@ def fold(word: str) -> str:
 def words(text: str) -> Iterator[Word]:
     """Yield the words of a normalised text in order."""
     last = 0
-    for match in _WORD.finditer(text):
+    for match in pattern("word").finditer(text):
         surface, start, end = match.group(), match.start(), match.end()
         gap = text[last:start]
-        opens = last == 0 or (gap != " " and _SENTENCE_END.search(gap) is not None)
+        opens = last == 0 or (gap != " " and pattern("before_opening").search(gap) is not None)
         folded = fold(surface).removesuffix("'s")
         yield Word(surface, folded, start, end, opens)
         last = end
@@ -338,10 +306,8 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
-_SPELT = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_FOREIGN = frozenset(table_words("languages", "foreign"))
-_ENGLISH = frozenset(table_words("languages", "english"))
-_DENIALS = frozenset(table_words("denials", "words"))
+_FOREIGN, _ENGLISH = (table_set("languages", key) for key in ("foreign", "english"))
+_DENIALS = table_set("denials", "words")
 MOST_FOREIGN_SPELT = 0.3
 SHORT = 3
 _READ = ("LATIN", "MICRO SIGN", "MODIFIER", "FEMININE ORDINAL", "MASCULINE ORDINAL")
@@ -358,7 +324,7 @@ def is_english(text: str) -> bool:
     other = sum(not unicodedata.name(char, "LATIN").startswith(_READ) for char in letters)
     if other > MOST_FOREIGN_SPELT * len(letters):
         return False
-    words = [word.lower() for word in _SPELT.findall(text[:1_000])]
+    words = [word.lower() for word in pattern("spelt").findall(text[:1_000])]
     foreign = {word for word in words if word in _FOREIGN}
     if len(foreign) < 2 and not any(len(word) > SHORT for word in foreign):
         return True  # "til", "en", "por": one of them stands in English texts, too
@@ -371,5 +337,5 @@ def only_denied(a: str, b: str) -> bool:
     >>> only_denied("Der Nutzer mag keine Katzen", "Der Nutzer mag Katzen")
     True
     """
-    first, second = ({word.lower() for word in _SPELT.findall(text)} for text in (a, b))
+    first, second = ({word.lower() for word in pattern("spelt").findall(text)} for text in (a, b))
     return bool(first ^ second) and first ^ second <= _DENIALS

@@ -13,7 +13,7 @@ PACKAGE = Path(mem0_dream.__file__).parent
 TABLES = sorted((PACKAGE / "models" / "tables").iterdir())
 OF_LINES = {
     ("examples", "mem0"), ("names", "aliases"), ("names", "short_forms"), ("opposites", "pairs"), ("opposites", "one_relative"), ("synonyms", "groups"),
-    ("synonyms", "stems"), ("wording", "groups"), ("wording", "alike"), ("sameness", "filler_phrases"), ("sameness", "openings"),
+    ("synonyms", "stems"), ("wording", "groups"), ("wording", "alike"),
 }  # fmt: skip
 LISTS = [(path.stem, key) for path in TABLES for key in tomllib.loads(path.read_text(encoding="utf-8"))]
 
@@ -33,11 +33,13 @@ def test_nothing_stands_twice(name: str, key: str) -> None:
 
 @pytest.mark.parametrize(("name", "key"), LISTS)
 def test_every_list_is_read(name: str, key: str) -> None:
-    sources = [path.read_text(encoding="utf-8") for path in (PACKAGE / "models").rglob("*.py")]
-    sources += [path.read_text(encoding="utf-8") for path in (PACKAGE / "pipeline").rglob("*.py")]
+    sources = [
+        path.read_text(encoding="utf-8")
+        for part in ("models", "pipeline")
+        for path in (PACKAGE / part).rglob("*.py")
+    ]
     sources = [source.replace("'", '"') for source in sources]
-    placed = any(
-        sign in path.read_text(encoding="utf-8") for path in TABLES for sign in (f"<{key}>", f"(?&{key})")
-    )
-    asked = name == "patterns" and any("pattern(" in source and f'"{key}"' in source for source in sources)
+    signs = (f"<{key}>", f"(?&{key})", f"(?&{name}.{key})", f"(?&{name}:{key})")
+    placed = any(sign in path.read_text(encoding="utf-8") for path in TABLES for sign in signs)
+    asked = name == "patterns" and any("pattern" in source and f'"{key}"' in source for source in sources)
     assert placed or asked or any(f'"{name}"' in source and f'"{key}"' in source for source in sources)
