@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..records import Evidence
-from .facts import Facts, extract
+from .facts import VALUED, Facts, extract
 from .facts.frames import stated
 from .facts.names import same_name
 from .places import CONVERSE, DIRECTIONS, PERSON, THIRD, Bound, Unit, bound
@@ -39,7 +39,6 @@ BINDING_NAMES = (
 _REMEMBERED_PAIRS = 8_192
 _SHOWN = 3
 _SHARED_START, _LONGEST_ENDING = 4, 5  # letters of one root, and of what may follow it
-_TYPED = ("numbers", "days", "clocks", "weekdays", "frequencies", "versions", "names", "identifiers")
 _APPOSITION, _TELLING = (table_set("bindings", key) for key in ("apposition", "telling"))
 _FORMS = {stem(word): at for at, line in enumerate(table_lines("bindings", "forms")) for word in line.split()}
 
@@ -99,8 +98,7 @@ def relation(a: str, b: str) -> Relation:
 
 @lru_cache(maxsize=_REMEMBERED_PAIRS)
 def _relation(a: str, b: str) -> Relation:
-    left = _with_person(bound(a), bound(b))
-    right = _with_person(bound(b), bound(a))
+    left, right = _with_person(bound(a), bound(b)), _with_person(bound(b), bound(a))
     right = _renamed(right, _same_keys(left, right))
     mine, theirs = (
         [unit for unit in each.units if unit.key not in (PERSON, THIRD)] for each in (left, right)
@@ -213,12 +211,8 @@ def _same_word(one: Unit, other: Unit) -> bool:
     if one.key in _FORMS and _FORMS[one.key] == _FORMS.get(other.key):
         return True
     short, long = sorted((one.key, other.key), key=len)
-    start = max(_SHARED_START, len(short) - 2)
-    return (
-        len(short) >= _SHARED_START
-        and long.startswith(short[:start])
-        and len(long) - len(short) <= _LONGEST_ENDING
-    )
+    root = short[: max(_SHARED_START, len(short) - 2)]
+    return len(root) >= _SHARED_START and long.startswith(root) and len(long) - len(short) <= _LONGEST_ENDING
 
 
 def _unsaid(units: Sequence[Unit], keys: frozenset[str], text: str, other: str) -> tuple[Unit, ...]:
@@ -236,7 +230,7 @@ def _in_details(unit: Unit, mine: Facts, theirs: Facts) -> bool:
         return True
     return any(
         unit.text in each.text and stated(each, getattr(theirs, kind), theirs)
-        for kind in _TYPED
+        for kind in VALUED
         for each in getattr(mine, kind)
     )
 
@@ -258,12 +252,8 @@ def _compare_sides(
         one, two, one_there, two_there = (
             sides.get((family, side), _NOTHING) for sides in (mine, theirs) for side in (1, -1)
         )
-        first, second, first_there, second_there = (
-            one - two,
-            two - one,
-            one_there - two_there,
-            two_there - one_there,
-        )
+        first, second = one - two, two - one
+        first_there, second_there = one_there - two_there, two_there - one_there
         up, down = first & second_there, second & first_there
         stays = first & first_there or second & second_there
         if stays and not (one & two_there or two & one_there):

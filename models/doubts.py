@@ -18,7 +18,7 @@ from .facts import REMEMBERED_TEXTS, extract
 from .facts.frames import is_ahead, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
-from .stance import Step, steps, tenses
+from .stance import steps, tenses
 from .text.tables import marked, pattern, table_lines
 from .text.words import significant_words, stem
 from .wording import exchanged
@@ -50,19 +50,14 @@ _VALUED = frozenset(("number", "date", "time", "frequency", "version", "identifi
 _AT_HOME = frozenset(map(stem, ("based", "lives", "resides", "located", "from")))
 
 
-def _markers(*lines: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-])(?:{marked(lines)})(?![\w-])", re.IGNORECASE)
-
-
 Words = tuple[str, ...]
 """What each of two texts says, in their order; nothing where a rule finds nothing."""
 Told = tuple[datetime | None, datetime | None]
 """When each of two texts was told, None where that is not known."""
 
 _EVENTS = [
-    tuple(map(_markers, line.split("|")))
-    for key in ("events", "opposed")
-    for line in table_lines("doubts", key)
+    [re.compile(rf"(?<![\w-])(?:{marked([half])})(?![\w-])", re.IGNORECASE) for half in line.split("|")]
+    for line in (*table_lines("doubts", "events"), *table_lines("doubts", "opposed"))
 ]
 _TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "have"), ("can", "could")})
 _MILD = frozenset(word.strip() for word in ",".join(table_lines("doubts", "mild")).split(","))
@@ -120,19 +115,14 @@ def two_states(a: str, b: str, found: Sequence[Evidence], told: Told = (None, No
 
     A plan that is told after the deed is another plan, and "used to" before the deed is an end to neither.
     """
-    kinds = {item.kind for item in found if item.veto}
-    return any(step.kind in kinds and _goes_on_to(step, told) for step in steps(a, b))
-
-
-def _goes_on_to(step: Step, told: Told) -> bool:
-    """Whether a difference of states may be a change from what was told earlier to what was told later."""
-    if _MILD.issuperset(word.lower() for word in step.words if word):
-        return False
-    later = _later(told)
-    if not later or step.kind not in ("stage", "past"):
-        return True
-    ahead = step.theirs - step.mine
-    return (ahead < 0 if step.kind == "past" else ahead > 0) == (later > 0)
+    kinds, later = {item.kind for item in found if item.veto}, _later(told)
+    for step in steps(a, b):
+        if step.kind not in kinds or _MILD.issuperset(word.lower() for word in step.words if word):
+            continue
+        ahead = step.mine - step.theirs if step.kind == "past" else step.theirs - step.mine
+        if not later or step.kind not in ("stage", "past") or (ahead > 0) == (later > 0):
+            return True
+    return False
 
 
 def _later(told: Told) -> int:
@@ -177,9 +167,7 @@ def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
     kinds = {item.kind for item in found if item.veto}
     one, other = ({match[0].lower() for match in pattern("several").finditer(text)} for text in (a, b))
     listed = kinds <= _OTHER_THINGS and not one.isdisjoint(other)
-    denied = any(item.kind == "negation" for item in found) or bool(
-        pattern("change").search(a) or pattern("change").search(b)
-    )
+    changed = any(map(pattern("change").search, (a, b)))
     mine, theirs = (
         {match[0].lower().removeprefix("on ") for match in pattern("platform").finditer(text)}
         for text in (a, b)
@@ -187,7 +175,8 @@ def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
     apart = "environment" in kinds or (mine and theirs and mine.isdisjoint(theirs))
     (did, does), (did_too, does_too) = map(tenses, (a, b))
     over = (did - does) & (does_too - did_too) or (did_too - does_too) & (does - did)
-    return not denied and bool(apart or over or (kinds and listed))
+    denied = any(item.kind == "negation" for item in found)
+    return not (denied or changed) and bool(apart or over or (kinds and listed))
 
 
 def _was(a: str, b: str) -> Words:
@@ -215,19 +204,18 @@ def _crosswise(
 
 def _finished(mine: str, theirs: str) -> Words:
     """One thing under way in one text and done in the other: is migrating, migrated; is writing, written."""
-    begun, done_too = (
-        {stem(m[1].lower()): m[1] for m in pattern(name).finditer(mine)} for name in ("under_way", "finished")
-    )
-    done, going_on = (
-        {stem(m[1].lower()): m[1] for m in pattern(name).finditer(theirs)}
-        for name in ("finished", "going_on")
-    )
+    begun, done_too = _verbs("under_way", mine), _verbs("finished", mine)
+    done, going_on = _verbs("finished", theirs), _verbs("going_on", theirs)
     for word in sorted(begun.keys() - done_too.keys()):
         forms = (word, word + "ten") if len(word) >= _ROOT else (word,)
         end = next((each for each in sorted(done.keys() - going_on.keys()) if each in forms), None)
         if end is not None:
             return begun[word], done[end]
     return ()
+
+
+def _verbs(name: str, text: str) -> dict[str, str]:
+    return {stem(match[1].lower()): match[1] for match in pattern(name).finditer(text)}
 
 
 def _shown(units: tuple[Sequence[Unit], Sequence[Unit]]) -> Words:
@@ -286,16 +274,14 @@ def _goes_on(mine: str, theirs: str) -> Words:
     first, second = (text.rstrip(_MARKS).split() for text in (mine, theirs))
     more = len(second) - len(first)
     at = next((i for i, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), len(first))
+    named = pattern("name_goes_on")
     if not (
-        0 < more <= _NAME_GOES_ON
-        and at
-        and first[at:] == second[at + more :]
-        and pattern("name_goes_on").match(second[at])
+        0 < more <= _NAME_GOES_ON and at and first[at:] == second[at + more :] and named.match(second[at])
     ):
         return ()
     last = first[at - 1]
-    named = last[-1].isalnum() and stem(last.lower()) not in _LINKS
-    return (last, " ".join(second[at - 1 : at + more])) if named else ()
+    is_noun = last[-1].isalnum() and stem(last.lower()) not in _LINKS
+    return (last, " ".join(second[at - 1 : at + more])) if is_noun else ()
 
 
 def _turned(a: str, b: str, entailment: Sequence[float]) -> Words:
@@ -409,9 +395,9 @@ def _polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def _parts_turned(a: str, b: str) -> Words:
     """Two signs of the same parts in another order: owner/name, name/owner."""
+    part, signs = pattern("part"), pattern("joined_parts")
     mine, theirs = (
-        {tuple(pattern("part").findall(sign.lower())): sign for sign in pattern("joined_parts").findall(text)}
-        for text in (a, b)
+        {tuple(part.findall(sign.lower())): sign for sign in signs.findall(text)} for text in (a, b)
     )
     turned = ((x, y) for x in mine if x not in theirs for y in theirs if sorted(x) == sorted(y))
     return next(((mine[x], theirs[y]) for x, y in turned), ())

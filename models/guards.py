@@ -8,27 +8,16 @@ evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import IntEnum
 from typing import NamedTuple
 
 from ..records import Evidence
 from .bindings import meant, relation
-from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
+from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract, frames
 from .facts.attributes import rival
-from .facts.frames import (
-    Change,
-    added_count,
-    denied,
-    exception,
-    foreign_denial,
-    opposed,
-    progressed,
-    stated,
-    still_done,
-    swap,
-)
+from .facts.frames import Change
 from .facts.roles import exchange, other_actor, rearranged, turned_round
 from .text.tables import pattern, table_lines
 from .text.words import fold, normalise
@@ -113,9 +102,7 @@ def _differences(
     for kind in KINDS:
         mine, theirs = _of_kind(kind, left, a_date), _of_kind(kind, right, b_date)
         if mine or theirs:
-            only = [each for each in mine if not stated(each, theirs, right)]
-            others = [each for each in theirs if not stated(each, mine, left)]
-            differences.append(_Difference(kind, mine, theirs, only, others))
+            differences.append(_Difference(kind, mine, theirs, *frames.parted(mine, theirs, left, right)))
     return differences
 
 
@@ -135,7 +122,7 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
     if left.text == right.text:
         return ()
     evidence = [each for each in map(_differ, differences) if each is not None]
-    first, second = denied(left, right), denied(right, left)
+    first, second = frames.denied(left, right), frames.denied(right, left)
     if first or second:
         evidence.append(_said("negation", (_show(first), _show(second))))
     elif bool(left.negations) != bool(right.negations):
@@ -143,12 +130,12 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
         evidence.append(_said("negation", shown, veto=False))
     exchanged = exchange(left, right)
     framed: list[tuple[str, Change | None]] = [
-        ("number", added_count(left, right)),
-        ("quantifier", exception(left, right)),
+        ("number", frames.added_count(left, right)),
+        ("quantifier", frames.exception(left, right)),
         ("order", exchanged),
     ]
     if not any(each.veto for each in evidence) and not any(change for _, change in framed):
-        framed.append(("swap", swap(left, right)))  # where nothing else explains the difference
+        framed.append(("swap", frames.swap(left, right)))  # where nothing else explains the difference
     evidence += [_said(kind, change) for kind, change in framed if change]
     turned = None if exchanged else rearranged(left, right)
     if turned:
@@ -156,25 +143,24 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
     values = rival(left, right)
     if values is not None and values.equal:
         evidence.append(_said("rival", (f"{values.attribute}: {values.mine}", values.theirs)))
-    beyond = {"actor": other_actor, "denial": foreign_denial, "progress": progressed}
+    beyond = {"actor": other_actor, "denial": frames.foreign_denial, "progress": frames.progressed}
     told = ((kind, rule(left, right)) for kind, rule in beyond.items())
     evidence += [_said(kind, change) for kind, change in told if change]
     vetoes = {each.kind for each in evidence if each.veto}
     return tuple(each for each in evidence if each.veto or each.kind not in vetoes)
 
 
-def _said(kind: str, change: Change, *, veto: bool = True) -> Evidence:
+def _said(kind: str, change: Iterable[str], *, veto: bool = True) -> Evidence:
     return Evidence(kind, " / ".join(change), veto=veto)
 
 
 def _differ(difference: _Difference) -> Evidence | None:
-    only_left, only_right = difference.only_left, difference.only_right
-    if not only_left and not only_right:
+    only = difference.only_left, difference.only_right
+    if not any(only):
         return None
-    rivals = [(x, y) for x in only_left for y in only_right if x.rivals(y)]
-    if rivals and difference.kind != "quote":
-        return _said(difference.kind, (_show([x for x, _ in rivals]), _show([y for _, y in rivals])))
-    return _said(difference.kind, (_show(only_left), _show(only_right)), veto=False)
+    rivals = [(x, y) for x in only[0] for y in only[1] if x.rivals(y)] if difference.kind != "quote" else []
+    shown = zip(*rivals, strict=True) if rivals else only
+    return _said(difference.kind, map(_show, shown), veto=bool(rivals))
 
 
 def _show(details: Sequence[Detail]) -> str:
@@ -188,9 +174,9 @@ def contradicting(a: str, b: str) -> Contradicting:
     (<Contradicting.SURE: 2>, <Contradicting.NO: 0>)
     """
     left, right = extract(a), extract(b)
-    if opposed(left, right) or turned_round(left, right):
+    if frames.opposed(left, right) or turned_round(left, right):
         return Contradicting.SURE
-    done = still_done(a, b)
+    done = frames.still_done(a, b)
     if done is not None and not relation(a, b).unsaid[done]:
         return Contradicting.SURE
     values = rival(left, right)
@@ -294,5 +280,5 @@ def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
             column = f"{KINDS[evidence.kind].column}_conflict"
             values[evidence.kind if evidence.kind in values else column] = 1.0
             values["vetoes"] += 1
-    values["exception"] = float(exception(left, right) is not None)
+    values["exception"] = float(frames.exception(left, right) is not None)
     return values, evidences

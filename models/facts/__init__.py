@@ -14,18 +14,8 @@ from typing import Any
 from ..text.tables import table_set
 from ..text.vocabulary import content_stems
 from ..text.words import Word, stem, words
-from .calendar import (
-    CLOCKS_READ,
-    RELATIVES_READ,
-    WEEKDAYS_READ,
-    Clock,
-    Day,
-    Frequency,
-    Relative,
-    Weekday,
-    dates,
-    frequencies,
-)
+from . import calendar
+from .calendar import Clock, Day, Frequency, Relative, Weekday
 from .details import Detail, Page, read
 from .literals import Identifier, Link, Path, Quote, Version, identifiers, links, paths, quotes, versions
 from .names import Name, names
@@ -79,11 +69,11 @@ _READERS: Mapping[str, Callable[[Page], tuple[Any, ...]]] = {
     "quotes": quotes,
     "links": links,
     "paths": paths,
-    "days": dates,
-    "relatives": partial(read, rows=RELATIVES_READ),
-    "weekdays": partial(read, rows=WEEKDAYS_READ),
-    "frequencies": frequencies,
-    "clocks": partial(read, rows=CLOCKS_READ),
+    "days": calendar.dates,
+    "relatives": partial(read, rows=calendar.RELATIVES_READ),
+    "weekdays": partial(read, rows=calendar.WEEKDAYS_READ),
+    "frequencies": calendar.frequencies,
+    "clocks": partial(read, rows=calendar.CLOCKS_READ),
     "identifiers": identifiers,
     "versions": versions,
     "numbers": numbers,
@@ -94,7 +84,8 @@ _READERS: Mapping[str, Callable[[Page], tuple[Any, ...]]] = {
 }
 """In this order: a URL is not a path, a date is not a number, and "14:30" is not 14 and 30."""
 
-_TYPED = ("days", "weekdays", "frequencies", "clocks", "identifiers", "versions", "numbers", "names")
+VALUED = ("days", "weekdays", "frequencies", "clocks", "identifiers", "versions", "numbers", "names")
+"""Fields of the details that are values."""
 _UPDATES = frozenset(map(stem, table_set("values", "updates")))
 
 
@@ -109,7 +100,7 @@ def extract(text: str) -> Facts:
     page = Page(text)
     bag = content_stems(page.words)
     details = {name: reader(page) for name, reader in _READERS.items()}
-    valued = {stem(word.folded) for kind in _TYPED for each in details[kind] for word in words(each.text)}
+    valued = {stem(word.folded) for kind in VALUED for each in details[kind] for word in words(each.text)}
     return Facts(
         text=page.text,
         marks=tuple(page.marks),

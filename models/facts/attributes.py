@@ -15,10 +15,10 @@ from functools import lru_cache
 
 from ..text.tables import pattern, table_pairs, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems, opposite
-from . import REMEMBERED_TEXTS, Facts, extract
+from . import REMEMBERED_TEXTS, VALUED, Facts, extract
 from .calendar import Day
 from .details import Detail
-from .frames import stated, swap_of_one
+from .frames import parted, swap_of_one
 from .names import Name
 from .numbers import Number
 from .roles import rearranged
@@ -120,8 +120,7 @@ def _only(left: Facts, right: Facts) -> list[tuple[str, list[Detail], list[Detai
             [each for field in fields for each in getattr(facts, field)] for facts in (left, right)
         )
         if mine or theirs:
-            only = [each for each in mine if not stated(each, theirs, right)]
-            found.append((kind, only, [each for each in theirs if not stated(each, mine, left)]))
+            found.append((kind, *parted(mine, theirs, left, right)))
     return found
 
 
@@ -203,7 +202,6 @@ _MARKS = {
     name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     for name, words in table_pairs("patterns", "marks").items()
 }
-_VALUED = ("numbers", "clocks", "weekdays", "days", "versions", "frequencies", "names", "identifiers")
 
 CONTRAST_NAMES = (
     "frame_overlap", "frame_shared", "frame_only_min", "frame_only_max", "same_bag", "one_word_apart",
@@ -253,10 +251,9 @@ def contrast(a: str, b: str) -> list[float]:
 def _openings(left: Facts, right: Facts) -> list[float]:
     """In how many kinds values are rivals, and whether those that open the texts or label things differ."""
     kinds, labels = 0, False
-    for kind in _VALUED:
+    for kind in VALUED:
         mine, theirs = getattr(left, kind), getattr(right, kind)
-        ours = [each for each in mine if not stated(each, theirs, right)] if theirs else []
-        others = [each for each in theirs if not stated(each, mine, left)] if ours else []
+        ours, others = parted(mine, theirs, left, right) if mine and theirs else ([], [])
         if any(x.rivals(y) for x in ours for y in others):
             kinds += 1
             labels = labels or any(

@@ -123,19 +123,15 @@ def _named(match: re.Match[str]) -> list[Day]:
     """Days of a match that names a month, unless its numbers cannot be a date."""
     groups = match.groupdict()
     month = int(groups["m"]) if groups["m"].isdigit() else _month(groups["m"])
-    days: list[int | None] = [_day(groups[name]) for name in ("d", "d2") if groups.get(name)]
-    if not 1 <= month <= 12 or any(day is None or not 1 <= day <= 31 for day in days):
+    said = [groups[name].lower() for name in ("d", "d2") if groups.get(name)]
+    days = [ORDINALS.get(day) or int("".join(filter(str.isdigit, day))) for day in said]
+    if not 1 <= month <= 12 or not all(1 <= day <= 31 for day in days):
         return []
-    return [Day(match.group().strip(), _year(groups.get("y")), month, day) for day in days or [None]]
+    return [Day(match.group().strip(), _year(groups.get("y")), month, day) for day in days or (None,)]
 
 
 def _month(name: str) -> int:
     return MONTH_NUMBER[name.lower().rstrip(".")]
-
-
-def _day(text: str) -> int:
-    word = ORDINALS.get(text.lower())
-    return word if word is not None else int("".join(char for char in text if char.isdigit()))
 
 
 def _year(text: str | None) -> int | None:
@@ -163,21 +159,19 @@ def _numeric(name: str) -> Row[Day]:
     return name, parse
 
 
-def _part_of_year(match: re.Match[str]) -> tuple[Day, ...]:
-    year, quarter = match["y"] or match["y2"], match["q"] or match["q2"]
-    return (Day(match.group(), int(year) if year else None, part=f"Q{quarter}"),)
-
-
 _DATES: tuple[Row[Day], ...] = (
     *((name, _named) for name in ("iso_date", "day_month", "month_day", "month_year")),
     *map(_numeric, ("numeric_date", "dashed_date", "short_date", "german_date")),
-    ("feast", lambda match: (Day(match.group(), None, *_FEASTS[match[1].lower()]),)),
-    ("quarter", _part_of_year),
-    ("week", lambda match: (Day(match.group(), part=f"week {int(match['w'])}"),)),
-    ("decade", lambda match: (Day(match.group(), part=f"decade {match[1] or match[2]}"),)),
-    ("month_alone", lambda match: (Day(match.group(), None, _month(match["m"])),)),
+    ("feast", lambda m: (Day(m[0], None, *_FEASTS[m[1].lower()]),)),
+    (
+        "quarter",
+        lambda m: (Day(m[0], int(m["y"] or m["y2"] or 0) or None, part=f"Q{m['q'] or m['q2']}"),),
+    ),
+    ("week", lambda m: (Day(m[0], part=f"week {int(m['w'])}"),)),
+    ("decade", lambda m: (Day(m[0], part=f"decade {m[1] or m[2]}"),)),
+    ("month_alone", lambda m: (Day(m[0], None, _month(m["m"])),)),
 )
-_SHORT_YEAR: Row[Day] = ("short_year", lambda match: (Day(match.group(), _year(match["y"])),))
+_SHORT_YEAR: Row[Day] = ("short_year", lambda m: (Day(m[0], _year(m["y"])),))
 
 
 def _relative(match: re.Match[str]) -> tuple[Relative, ...]:
@@ -210,13 +204,8 @@ class Weekday(Detail):
 
 
 def _week_range(match: re.Match[str]) -> list[Weekday]:
-    first, last = (_weekday(group) for group in match.groups())
-    return [Weekday(match.group(), (first + step) % 7) for step in range((last - first) % 7 + 1)]
-
-
-def _week_part(match: re.Match[str]) -> list[Weekday]:
-    days = (5, 6) if "end" in match.group().lower() else range(5)
-    return [Weekday(match.group(), number) for number in days]
+    first, last = map(_weekday, match.groups())
+    return [Weekday(match[0], (first + step) % 7) for step in range((last - first) % 7 + 1)]
 
 
 def _weekday(name: str) -> int:
@@ -226,8 +215,8 @@ def _weekday(name: str) -> int:
 
 WEEKDAYS_READ: tuple[Row[Weekday], ...] = (
     ("week_range", _week_range),
-    ("one_weekday", lambda match: (Weekday(match.group(), _weekday(match.group())),)),
-    ("week_part", _week_part),
+    ("one_weekday", lambda m: (Weekday(m[0], _weekday(m[0])),)),
+    ("week_part", lambda m: [Weekday(m[0], day) for day in ((5, 6) if "end" in m[0].lower() else range(5))]),
 )
 _HALF_DAY = 720  # minutes
 
@@ -274,12 +263,10 @@ def _minute(hours: str, minutes: str, half: str | None, part: str | None) -> tup
     hour = int(hours)
     if hour > 12 or (not half and not part):
         return hour * 60 + int(minutes), 1 <= hour <= 12
-    late = half.strip().lower().startswith("p") if half else _late(part or "", hour)
+    part = (part or "").lower()
+    late = 6 <= hour < 12 if "night" in part else "morning" not in part
+    late = half.strip().lower().startswith("p") if half else late
     return (hour % 12 + (12 if late else 0)) * 60 + int(minutes), False
-
-
-def _late(part: str, hour: int) -> bool:
-    return 6 <= hour < 12 if "night" in part.lower() else "morning" not in part.lower()
 
 
 def _spoken(match: re.Match[str]) -> tuple[Clock, ...]:
@@ -296,10 +283,6 @@ def _spoken(match: re.Match[str]) -> tuple[Clock, ...]:
     return (Clock(match.group(), minute % (2 * _HALF_DAY), either),)
 
 
-def _noon(match: re.Match[str]) -> tuple[Clock, ...]:
-    return (Clock(match.group(), 0 if match["at"].lower() == "midnight" else _HALF_DAY),)
-
-
 CLOCKS_READ: tuple[Row[Clock], ...] = (
     ("range_start", _of_day(either=True)),
     ("iso_time", _of_day(sure=True)),
@@ -307,7 +290,7 @@ CLOCKS_READ: tuple[Row[Clock], ...] = (
     ("bare_time", _of_day()),
     ("french_time", _of_day(sure=True)),
     ("spoken_time", _spoken),
-    ("noon", _noon),
+    ("noon", lambda m: (Clock(m[0], 0 if m["at"].lower() == "midnight" else _HALF_DAY),)),
 )
 _MANY = {"other": 2.0, "second": 2.0, "third": 3.0, "fourth": 4.0, "alternat": 2.0}
 _ONCE = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
@@ -357,7 +340,7 @@ def _every(match: re.Match[str]) -> tuple[Frequency, ...]:
 _FREQUENCIES: tuple[Row[Frequency], ...] = (
     *((name, _counted) for name in ("times_per", "daily_meals", "slashed_rate")),
     *((name, _every) for name in ("every_other", "every", "alternate")),
-    ("rate_adverb", lambda match: (Frequency(match[0], _RATES[match[0].lower().replace("-", "")]),)),
+    ("rate_adverb", lambda m: (Frequency(m[0], _RATES[m[0].lower().replace("-", "")]),)),
 )
 
 

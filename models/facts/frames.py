@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..text.tables import pattern, table_lines, table_set
 from ..text.vocabulary import FRAME_WORDS, synonyms
@@ -38,29 +38,19 @@ def stated(detail: Detail, others: Sequence[Detail], facts: Facts) -> bool:
         others: The details of the same kind in the other text.
         facts: Everything of the other text.
     """
-    return any(detail.agrees(other) for other in others) or _elsewhere(detail, facts)
+    elsewhere = _ELSEWHERE.get(type(detail))
+    said = any(detail.agrees(other) for other in others)
+    return said or (elsewhere is not None and elsewhere(detail, facts))
 
 
-def _elsewhere(detail: Detail, facts: Facts) -> bool:
-    elsewhere = False
-    match detail:
-        case Number():
-            elsewhere = _number(detail, facts)
-        case Day():
-            elsewhere = any(_in_number(detail, number) for number in facts.numbers)
-        case Clock():
-            elsewhere = any(map(detail.on_hour, facts.numbers))
-        case Relative():
-            elsewhere = bool(facts.days)
-        case Version():
-            elsewhere = any(_version_number(detail, number) for number in facts.numbers)
-        case Name():
-            elsewhere = _name(detail, facts)
-        case Identifier():
-            elsewhere = named_among(detail.key, facts.vocabulary)
-        case Quote():
-            elsewhere = detail.key in fold(facts.text)
-    return elsewhere
+def parted(
+    mine: Sequence[Detail], theirs: Sequence[Detail], left: Facts, right: Facts
+) -> tuple[list[Detail], list[Detail]]:
+    """Those of the details of two texts that the other text does not state."""
+    return (
+        [each for each in mine if not stated(each, theirs, right)],
+        [each for each in theirs if not stated(each, mine, left)],
+    )
 
 
 def _number(number: Number, facts: Facts) -> bool:
@@ -81,10 +71,12 @@ def _version_number(version: Version, number: Number) -> bool:
     return number.unit is None and (number.text in parts or f"{number.value:g}" in parts)
 
 
-def _in_number(day: Day, number: Number) -> bool:
-    if number.form == "ordinal" and number.value == day.day:
-        return True
-    return day.year is not None and day.month is None and number.value == day.year
+def _day(day: Day, facts: Facts) -> bool:
+    year = day.year if day.month is None else None
+    return any(
+        (number.form == "ordinal" and number.value == day.day) or number.value == year
+        for number in facts.numbers
+    )
 
 
 def _name(name: Name, facts: Facts) -> bool:
@@ -97,6 +89,18 @@ def _name(name: Name, facts: Facts) -> bool:
         return True
     return len(name.phrase) > 1 and "".join(word[0] for word in name.phrase) in facts.vocabulary
 
+
+_ELSEWHERE: dict[type[Detail], Callable[[Any, Facts], bool]] = {
+    Number: _number,
+    Day: _day,
+    Clock: lambda clock, facts: any(map(clock.on_hour, facts.numbers)),
+    Relative: lambda _, facts: bool(facts.days),
+    Version: lambda version, facts: any(_version_number(version, number) for number in facts.numbers),
+    Name: _name,
+    Identifier: lambda each, facts: named_among(each.key, facts.vocabulary),
+    Quote: lambda quote, facts: quote.key in fold(facts.text),
+}
+"""Whether a text states a detail in another kind."""
 
 _SHORTEST_FRAME = 2
 _LONGEST_SWAP = 3
@@ -115,7 +119,6 @@ def _found(name: str, facts: Facts) -> str | None:
 def exception(left: Facts, right: Facts) -> Change | None:
     """Return the exception that only one of two general statements makes.
 
-    >>> from . import extract
     >>> exception(extract("Every bill is paid by card"), extract("Every bill except rent is paid by card"))
     ('-', 'except')
     """
@@ -126,7 +129,6 @@ def exception(left: Facts, right: Facts) -> Change | None:
 def swap(left: Facts, right: Facts) -> Change | None:
     """Return the different words that two texts hold in one place of an otherwise equal sentence.
 
-    >>> from . import extract
     >>> swap(extract("Nephew Dmitri studies medicine"), extract("Nephew Dmitri studies law"))
     ('medicine', 'law')
     """
@@ -149,7 +151,6 @@ def swap(left: Facts, right: Facts) -> Change | None:
 def swap_of_one(left: Facts, right: Facts) -> tuple[Word, Word] | None:
     """Return the words in the only place in which two texts of equal length differ.
 
-    >>> from . import extract
     >>> places = swap_of_one(extract("Likes loud music"), extract("Likes quiet music"))
     >>> places and (places[0].text, places[1].text)
     ('loud', 'quiet')
@@ -193,7 +194,6 @@ def surface(facts: Facts, part: Sequence[Word]) -> str:
 def added_count(left: Facts, right: Facts) -> Change | None:
     """The counts of one kind of thing in both texts, where only one text has another beside it.
 
-    >>> from . import extract
     >>> added_count(extract("Has 64 A100 GPUs"), extract("Has 64 A100 GPUs and 32 H100 GPUs"))
     ('64 A100 GPUs', '64 A100 GPUs and 32 H100 GPUs')
     """
@@ -218,7 +218,6 @@ _BOUNDS = [tuple(line.split("|")) for line in table_lines("denials", "bounds")]
 def opposed(left: Facts, right: Facts) -> bool:
     """Whether equal sentences differ in a denial, a bound or a port alone, so that both cannot hold.
 
-    >>> from . import extract
     >>> opposed(extract("User likes cats"), extract("User doesn't like cats"))
     True
     >>> opposed(extract("The API runs on port 8080"), extract("API listens on port 9090"))
@@ -261,7 +260,6 @@ def _heard(text: str) -> _Heard:
 def denied(denying: Facts, other: Facts) -> list[Negation]:
     """Return the negations of one text whose reach the other affirms.
 
-    >>> from . import extract
     >>> [each.cue for each in denied(extract("Does not use tabs"), extract("Uses tabs"))]
     ['not']
     >>> denied(extract("Does not use tabs"), extract("Avoids tabs"))
@@ -315,7 +313,6 @@ def _same_denial(mine: Negation, theirs: Negation) -> bool:
 def foreign_denial(left: Facts, right: Facts) -> Change | None:
     """Return the negations of both texts where only one of them has any.
 
-    >>> from . import extract
     >>> foreign_denial(extract("Mag keine Katzen"), extract("Mag Katzen"))
     ('keine', '-')
     >>> foreign_denial(extract("Does not like cats"), extract("Likes cats")) is None
@@ -333,12 +330,6 @@ def told_end(a: str, b: str) -> str | None:
 
     >>> told_end("Is allergic to peanuts", "Has outgrown the peanut allergy")
     'outgrown'
-    >>> told_end("Quit smoking in May", "Gave up smoking in May") is None
-    True
-    >>> told_end("Crash rate dropped to 0.3%", "Crash rate is 0.3%") is None
-    True
-    >>> told_end("Dropped off blankets at the shelter", "Volunteers at the shelter") is None
-    True
     """
     ends = [match.group().lower() for text in (a, b) if (match := pattern("end").search(text))]
     return ends[0] if len(ends) == 1 else None
@@ -372,7 +363,6 @@ def progressed(left: Facts, right: Facts) -> Change | None:
     The older of two such texts is no copy of the newer: read today it is false. In blocks of retold facts
     from invented stores it speaks of 51 contradictions, 42 distinct pairs and 7 duplicates.
 
-    >>> from . import extract
     >>> progressed(extract("Oven service is booked for March 12"), extract("Oven was serviced on March 12"))
     ('is booked for', 'was serviced')
     >>> progressed(extract("Plans to move"), extract("Has decided to move, plans to rent")) is None

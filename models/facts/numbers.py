@@ -33,16 +33,9 @@ def _units() -> dict[str, Unit]:
     units = {}
     for line in table_lines("units", "units"):
         dimension, factor, system, spellings, *offset = line.split("|")
-        names = spellings.split()
-        kind, _, currency = dimension.partition(" ")
-        of_money = kind == "money"
-        unit = Unit(
-            currency if of_money else names[-1],
-            kind if of_money else dimension,
-            float(factor),
-            system,
-            float(offset[0]) if offset else 0.0,
-        )
+        names, money = spellings.split(), dimension.removeprefix("money ")
+        named = (names[-1], dimension) if money == dimension else (money, "money")
+        unit = Unit(*named, float(factor), system, *map(float, offset))
         units.update(dict.fromkeys(names, unit))
     return units
 
@@ -185,17 +178,17 @@ def near(left: float, right: float, share: float) -> bool:
     >>> near(100.0, 100.05, 1e-3), near(100.0, 101.0, 1e-3)
     (True, False)
     """
-    if left == right:
-        return True
-    finite = math.isfinite(left) and math.isfinite(right)
-    return finite and abs(left - right) <= share * max(abs(left), abs(right))
+    return left == right or (
+        math.isfinite(left)
+        and math.isfinite(right)
+        and abs(left - right) <= share * max(abs(left), abs(right))
+    )
 
 
 _EXTRAS = ((" and a half", 0.5), ("-and-a-half", 0.5), (" and a quarter", 0.25), ("-and-a-quarter", 0.25))
 _SUFFIX = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "trillion": 1e12, **SCALES}
 _WORD_STEP = 0.5
 _GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
-_INCHES_PER_FOOT = 12
 _ALWAYS_OPEN = ("24", "7")
 
 
@@ -231,11 +224,9 @@ def value_of(text: str | None) -> float | None:
     >>> value_of("12"), value_of("twenty"), value_of("many")
     (12.0, 20.0, None)
     """
-    if not text:
-        return None
-    if text[0].isdigit():
+    if text and text[0].isdigit():
         return float(text)
-    value = {"a": 1, **SMALL, **TENS}.get(text.lower())
+    value = {"a": 1, **SMALL, **TENS}.get((text or "").lower())
     return None if value is None else float(value)
 
 
@@ -245,29 +236,24 @@ def numbers(page: Page) -> tuple[Number, ...]:
     >>> [(n.value, n.dimension) for n in numbers(Page("20 mg twice, 5 ft 11, half a dozen"))]
     [(71.0, 'length'), (2.0, 'multiple'), (20.0, 'mass'), (6.0, '')]
     """
-    period = _overall_period(page)
+    # The period that the text as a whole speaks of: "Annual salary: $96,000".
+    overall = {(match[1] or "year").lower() for match in pattern("overall").finditer(page.text)}
+    period = PERIODS[overall.pop()] if len(overall) == 1 else None
     ordinal: Row[Number] = ("ordinal", partial(_ordinal, page))
     return (
         *read(page, (("height", _height), ordinal, *_SHARES)),
         *_fractions(page),
-        *read(page, [("multiple", _multiple)]),
+        *read(page, [("multiple", lambda m: (Number(m[0], 2.0 if m[1] else 3.0, UNITS["x"], 0.0),))]),
         *_in_digits(page, period),
         *_in_words(page, period),
-        *read(page, [("single", _single)]),
+        # A month, an hour: too weak to contradict, but another text may call it 30 days.
+        *read(page, [("single", lambda m: (Number(m[0], 1.0, UNITS[m[1].lower()], 0.0, None, "weak"),))]),
     )
 
 
-def _overall_period(page: Page) -> float | None:
-    """The period that a text as a whole speaks of, if there is just one: "Annual salary: $96,000"."""
-    periods = {(match[1] or "year").lower() for match in pattern("overall").finditer(page.text)}
-    return PERIODS[periods.pop()] if len(periods) == 1 else None
-
-
 def _height(match: re.Match[str]) -> tuple[Number, ...]:
-    feet, inches = (float(group) for group in match.groups())
-    if inches >= _INCHES_PER_FOOT:
-        return ()
-    return (Number(match.group().strip(), feet * _INCHES_PER_FOOT + inches, UNITS["inch"], 0.5),)
+    feet, inches = map(float, match.groups())
+    return (Number(match[0].strip(), feet * 12 + inches, UNITS["inch"], 0.5),) if inches < 12 else ()
 
 
 def _ordinal(page: Page, match: re.Match[str]) -> tuple[Number, ...]:
@@ -287,8 +273,7 @@ def _ratio(match: re.Match[str], *, proper: bool = False) -> tuple[Number, ...]:
     top, bottom = value_of(match[1]), value_of(match[2])
     if top is None or not bottom or top > bottom or match.groups() == _ALWAYS_OPEN:
         return ()
-    whole = proper and top == bottom
-    return () if whole else (Number(match.group(), 100 * top / bottom, UNITS["%"], 0.5),)
+    return () if proper and top == bottom else (Number(match[0], 100 * top / bottom, UNITS["%"], 0.5),)
 
 
 _SHARES: tuple[Row[Number], ...] = (("ratio", _ratio), ("one_in", partial(_ratio, proper=True)))
@@ -316,10 +301,6 @@ def _fractions(page: Page) -> list[Number]:
     return fractions
 
 
-def _multiple(match: re.Match[str]) -> tuple[Number, ...]:
-    return (Number(match.group(), 2.0 if match[1] else 3.0, UNITS["x"], 0.0),)
-
-
 def _in_digits(page: Page, period: float | None) -> list[Number]:
     found = [_measured(page, match.span(), *_digits(match), period) for match in page.find("digits")]
     halves = ((match.span(), _GLYPHS[match.group()]) for match in page.find("glyph"))
@@ -343,10 +324,8 @@ def _in_words(page: Page, period: float | None) -> list[Number]:
     quantities = []
     for match in page.find("spelled"):
         text, start, end = match.group(), match.start(), match.end()
-        if text.lower() == "one" and (
-            pattern("not_one").search(page.text, max(0, start - 9), start)
-            or pattern("after_one").match(page.text, end)
-        ):
+        counts = pattern("not_one").search(page.text, max(0, start - 9), start) is None
+        if text.lower() == "one" and not (counts and pattern("after_one").match(page.text, end) is None):
             continue
         value = spelled(text)
         step = _WORD_STEP if value.is_integer() else _WORD_STEP / 2
@@ -355,11 +334,6 @@ def _in_words(page: Page, period: float | None) -> list[Number]:
         number = _measured(page, (start, end), value, step, period)
         quantities.append(replace(number, form="weak") if value == 1.0 and number.unit is None else number)
     return quantities
-
-
-def _single(match: re.Match[str]) -> tuple[Number, ...]:
-    """A month, an hour: too weak to contradict, but another text may call it 30 days."""
-    return (Number(match.group(), 1.0, UNITS[match[1].lower()], 0.0, None, "weak"),)
 
 
 def _measured(

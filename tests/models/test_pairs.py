@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from mem0_dream.models.bindings import binding_evidence, relation
 from mem0_dream.models.doubts import doubts, hinted_conflict, misplaced, of_another, stated_conflict
+from mem0_dream.models.facts.frames import told_end
 from mem0_dream.models.guards import KINDS, compare, described, is_specific, missing
 from mem0_dream.models.keywords import opposed
 from mem0_dream.models.restated import restated
@@ -51,6 +52,7 @@ RULES: dict[str, Callable[[str, str], Words]] = {
     "same": lambda a, b: told(same_statement(a, b)),
     "opposed": lambda a, b: told(opposed(a, b)),
     "only denied": lambda a, b: told(only_denied(a, b)),
+    "ends": lambda a, b: tuple(filter(None, [told_end(a, b)])),
     "two values": lambda a, b: tuple(filter(None, [two_values(a, b, ("home", "employer", "deploy target"))])),
 }
 ORDERED = {"misplaced": misplaced, "of another": of_another, "wording": exchanged}

@@ -163,7 +163,10 @@ def test_a_text_is_read_once():
 
 @pytest.mark.parametrize("module", [each.name for each in pkgutil.iter_modules(facts.__path__)])
 def test_examples_in_docstrings_hold(module):
-    assert doctest.testmod(importlib.import_module(f"{facts.__name__}.{module}")).failed == 0
+    found = doctest.testmod(
+        importlib.import_module(f"{facts.__name__}.{module}"), extraglobs={"extract": extract}
+    )
+    assert found.failed == 0
 
 
 _ROOTS = st.sampled_from(
