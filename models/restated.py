@@ -60,22 +60,23 @@ def restated(a: str, b: str) -> str | None:
     >>> restated("Blue bin for paper, green bin for glass", "Green bin for glass, blue bin for paper")
     'the same items in another order'
     """
-    if max(len(text.split()) for text in (a, b)) > MOST_WORDS:
+    left, right = _straight(a), _straight(b)
+    mine, theirs = _stems(left), _stems(right)
+    if len(mine & theirs) * 2 < min(len(mine), len(theirs)):  # nearly all pairs; the rest is dearer
         return None
-    a, b = _straight(a), _straight(b)
-    mine, theirs = ({stem(word) for word in _words(text)} for text in (a, b))
     unread, spelt = pattern("unread"), pattern("word_of_brief")
-    if len(mine & theirs) * 2 < min(len(mine), len(theirs)) or unread.search(a) or unread.search(b):
+    long = max(len(text.split()) for text in (a, b)) > MOST_WORDS
+    if long or unread.search(left) or unread.search(right):
         return None
-    spelled = {*spelt.findall(a)[1:], *spelt.findall(b)[1:]}
+    spelled = {*spelt.findall(left)[1:], *spelt.findall(right)[1:]}
     if len(spelled) > len(set(map(fold, spelled))):  # a word with a capital in one place only
         return None
-    if a == b:
+    if left == right:
         return "the same words set apart"
-    said = next((said for said, rule in _RULES.items() if rule(a, b)), None)
+    said = next((said for said, rule in _RULES.items() if rule(left, right)), None)
     turned = said == "the same told from the other side"
     kinds = _HARMLESS | {"binding"} if turned else _HARMLESS
-    if said and any(item.kind not in kinds or (item.veto and not turned) for item in compare(a, b)):
+    if said and any(item.kind not in kinds or (item.veto and not turned) for item in compare(left, right)):
         return None
     return said
 
@@ -95,6 +96,11 @@ def _words(text: str) -> _Item:
         for word in pattern("word_of_brief").findall(text)
         if word not in ("the", "a", "an", "The", "An")
     )
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, _words(text)))
 
 
 def _same_items(a: str, b: str) -> bool:

@@ -309,7 +309,7 @@ def slip_in(a: str, b: str) -> tuple[str, str] | None:
     (True, True)
     """
     mine, theirs = _spelt(a), _spelt(b)
-    if len(mine.keys() ^ theirs.keys()) > _MOST_DIFFERING:
+    if abs(len(mine) - len(theirs)) > _MOST_DIFFERING or len(mine.keys() ^ theirs.keys()) > _MOST_DIFFERING:
         return None
     odd = [word for word, named in mine.items() if word not in theirs and not named and not is_word(word)]
     slips = [

@@ -213,6 +213,7 @@ _REACH_SHARE = 0.6  # of the denied words that the other text must hold; fitted 
 _DENYING = table_set("denials", "single")
 _HELPING = table_set("denials", "helping")
 _BOUNDS = [tuple(line.split("|")) for line in table_lines("denials", "bounds")]
+_OTHER_BOUNDS = {pair for one, other in _BOUNDS for pair in ((one, other), (other, one))}
 
 
 def opposed(left: Facts, right: Facts) -> bool:
@@ -224,18 +225,15 @@ def opposed(left: Facts, right: Facts) -> bool:
     True
     """
     mine, theirs = _heard(left.text), _heard(right.text)
-    denying = {word for word in set(mine.stems) ^ set(theirs.stems) if word in _DENYING}
-    if denying:
+    if denying := mine.denying ^ theirs.denying:
         rest = [[word for word in each.stems if word not in denying] for each in (mine, theirs)]
         return rest[0] == rest[1] and bool(denied(left, right) or denied(right, left))
-    for x, y in (pair for one, other in _BOUNDS for pair in ((one, other), (other, one))):
-        if x in mine.said and y in theirs.said:
-            bare = [
-                re.sub(rf"\b{word}\b", "#", said, count=1)
-                for word, said in ((x, mine.said), (y, theirs.said))
-            ]
-            if "#" in bare[0] and bare[0] == bare[1]:
-                return True
+    for x, y in ((x, y) for x in mine.bounds for y in theirs.bounds if (x, y) in _OTHER_BOUNDS):
+        bare = [
+            re.sub(rf"\b{word}\b", "#", said, count=1) for word, said in ((x, mine.said), (y, theirs.said))
+        ]
+        if "#" in bare[0] and bare[0] == bare[1]:
+            return True
     return "" not in (mine.port, theirs.port) and mine.port != theirs.port and mine.serving == theirs.serving
 
 
@@ -243,7 +241,9 @@ class _Heard(NamedTuple):
     """What `opposed` needs of one text, found once for all its pairs."""
 
     stems: tuple[str, ...]
+    denying: frozenset[str]
     said: str
+    bounds: tuple[str, ...]
     port: str
     serving: tuple[str, ...]
 
@@ -254,7 +254,9 @@ def _heard(text: str) -> _Heard:
     port = pattern("port").search(text)
     serving = pattern("serving").sub(" ", pattern("port").sub("", text.lower())).split() if port else ()
     kept = tuple(word for word in serving if word not in _HELPING)
-    return _Heard(tuple(map(stem, heard)), " ".join(heard), port[1] if port else "", kept)
+    stems, said = tuple(map(stem, heard)), " ".join(heard)
+    bounds = tuple(word for pair in _BOUNDS for word in pair if word in said)
+    return _Heard(stems, _DENYING.intersection(stems), said, bounds, port[1] if port else "", kept)
 
 
 def denied(denying: Facts, other: Facts) -> list[Negation]:
@@ -331,8 +333,14 @@ def told_end(a: str, b: str) -> str | None:
     >>> told_end("Is allergic to peanuts", "Has outgrown the peanut allergy")
     'outgrown'
     """
-    ends = [match.group().lower() for text in (a, b) if (match := pattern("end").search(text))]
-    return ends[0] if len(ends) == 1 else None
+    ends = _end(a), _end(b)
+    return None if all(ends) else ends[0] or ends[1]
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _end(text: str) -> str | None:
+    match = pattern("end").search(text)
+    return match[0].lower() if match else None
 
 
 def still_done(a: str, b: str) -> int | None:
@@ -341,8 +349,7 @@ def still_done(a: str, b: str) -> int | None:
     >>> still_done("Smokes", "Quit smoking in 2023"), still_done("Smoked for years", "Quit smoking")
     (0, None)
     """
-    end = told_end(a, b)
-    plain = int(pattern("end").search(a) is not None)
+    end, plain = told_end(a, b), int(_end(a) is not None)
     given_up = end is not None and pattern("given_up").fullmatch(end)
     return plain if given_up and not pattern("not_now").search((a, b)[plain]) else None
 
