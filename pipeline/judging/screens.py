@@ -50,6 +50,7 @@ _INTENDED, _TASK, _CASES, _CHANGED, _BEFORE = (
     _pattern(rf"\b{_phrases(key)}\b") for key in ("intended", "tasks", "cases", "changed", "before")
 )
 _ADDITIVE, _CORRECTED = (_pattern(rf"^\W*{_phrases(key)}\b") for key in ("additive", "corrected"))
+_KIND = _pattern(rf"^\W*{_phrases('kinds')}\W*:\W*(?=\w)")
 _FINITE = _pattern(r"\b(?:is|are|was|were|has|have|must|should|cannot|can|may|always|never)\b")
 _FINISHED = _pattern(rf"[✅☑✔]|\[x\]|\b{_phrases('finished')}\b")
 _DONE = re.compile(
@@ -92,6 +93,11 @@ def says_something(text: str) -> bool:
 def tells(text: str) -> bool:
     """Whether a text is a sentence with a verb behind its subject, and not only what something is like."""
     return bool(_FINITE.search(text)) or any(unit.verb and unit.at for unit in bound(text).units)
+
+
+def unlabelled(text: str) -> str:
+    """A text without a label that says what it is, and not what it is about: "Decision: we use pnpm"."""
+    return _KIND.sub("", text)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -220,7 +226,8 @@ def side_by_side(a: str, b: str) -> bool:
         return True
     if set(_YEAR.findall(a)) != set(_YEAR.findall(b)) or bool(_CASES.search(a)) != bool(_CASES.search(b)):
         return True
-    if fields_apart(a, b) or (_ADDITIVE.match(a) and _ADDITIVE.match(b)):
+    added = _ADDITIVE.match(a) and _ADDITIVE.match(b)
+    if fields_apart(a, b) or (added and not significant_words(a) ^ significant_words(b) <= _TURNING):
         return True
     first, second = tokens(a), tokens(b)
     head, _ = _edges(first, second)

@@ -142,7 +142,8 @@ def findings(
     Only pairs with a statement of one of the memories `of`; `one` holds pairs of named places that are known
     to be about the same thing.
     """
-    said = sorted(filter(_states, statements), key=lambda each: each.key)
+    read = (replace(each, words=screens.unlabelled(each.words)) for each in statements)
+    said = sorted(filter(_states, read), key=lambda each: each.key)
     shared = _sharing(said)
     copies = _copies(said, shared) - {*one}
     pairs = [
@@ -431,7 +432,10 @@ def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, f
     kinds = {item.kind for item in verdict.evidence if item.veto}
     duplicate, against, _ = verdict.probabilities
     one = _one_attribute(a, b, told)
-    about_it = a.named or (screens.own_subject(a.words) and screens.own_subject(b.words))
+    whole = bool(kinds & _DENIED) and max(told) >= 1  # a brief text, and that it does not hold
+    about_it = a.named or all(
+        screens.own_subject(each.words) or (whole and screens.tells(each.words)) for each in (a, b)
+    )
     if not one and not (about_it and _opposed(a, b, told)):
         return False
     denied = (

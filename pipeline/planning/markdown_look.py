@@ -270,8 +270,10 @@ def is_over(memory: Memory, *, most: int | None = None) -> str:
         memory: The file.
         most: Statements that a file may make and be over because it is done.
     """
-    for key in ("name", _DESCRIPTION) if "#" not in memory.id else ():
-        words = str(memory.metadata.get(key) or "")
+    if "#" in memory.id:
+        return ""
+    stem = PurePosixPath(memory.id).stem.replace("-", " ").replace("_", " ")
+    for words in (str(memory.metadata.get("name") or ""), str(memory.metadata.get(_DESCRIPTION) or ""), stem):
         done = _DONE.search(words) and (most is None or len(said(memory.text)) <= most)
         if (_OVER.search(words) or done) and not _OPEN.search(words):
             return f'it says itself that it is over: "{words}"'

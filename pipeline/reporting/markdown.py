@@ -86,20 +86,32 @@ class PlanReport(Report):
                 place = self.place(action.rewrites)
                 lines.append(f"Would update: {place} (takes in what only the others say)")
                 lines += changes(self._texts[action.rewrites], action.text)
-        alike: dict[tuple[str, ...], list[NewText]] = defaultdict(list)
-        for change in sorted(self._plan.rewrites, key=lambda action: isinstance(action, Reindex)):
-            alike[_moves(change, self._texts[change.survivor]) or (change.id,)].append(change)
-        for key, same in alike.items():
-            if len(same) >= _ALIKE and key != (same[0].id,):
-                files = counted(len(same), "memory", "memories")
-                lines.append(f"Would update: {files} ({same[0].reason}: {'; '.join(key)})")
-                lines.append(f"    {', '.join(self.place(change.survivor) for change in same)}")
-                continue
-            for change in same:
-                place = self.place(change.survivor)
+        for moves, same in self._alike(self._plan.rewrites):
+            change, place = same[0], self.place(same[0].survivor)
+            if moves:
+                lines += [
+                    f"Would update: {len(same)} memories ({change.reason}: {moves})",
+                    self._places(same),
+                ]
+            else:
                 lines.append(f"Would {_VERBS[type(change)][0]}: {place} ({change.reason})")
                 lines += changes(self._texts[change.survivor], change.text)
         return lines
+
+    def _alike(self, texts: Iterable[NewText]) -> list[tuple[str, list[NewText]]]:
+        """New texts, indexes last; those in which the same folders moved are together, with what moved."""
+        alike: dict[str, list[NewText]] = defaultdict(list)
+        for change in sorted(texts, key=lambda action: isinstance(action, Reindex)):
+            alike[_moves(change, self._texts[change.survivor])].append(change)
+        few = [change for key, same in alike.items() if not key or len(same) < _ALIKE for change in same]
+        many = [(key, same) for key, same in alike.items() if key and len(same) >= _ALIKE]
+        return [
+            *many,
+            *(("", [change]) for change in sorted(few, key=lambda each: isinstance(each, Reindex))),
+        ]
+
+    def _places(self, same: Iterable[NewText]) -> str:
+        return f"    {', '.join(self.place(change.survivor) for change in same)}"
 
     def proposal(self) -> str:
         """The line with the totals."""
@@ -231,19 +243,31 @@ class MarkdownReport(PlanReport):
         done = [action for action in done if acts(action)]
         lines = [TITLE, "", "| Metric | Count |", "|--------|-------|"]
         lines += [f"| {name} | {count} |" for name, count in self._metrics(done).items()]
-        rows = [row for action in done for row in self._changes(action)]
+        alike = self._alike(action for action in done if isinstance(action, NewText))
+        together = [(moves, same) for moves, same in alike if moves]
+        told = {change.id for _, same in together for change in same}
+        alone = [action for action in done if action.id not in told]
+        rows = [f"| {len(same)} memories | UPDATED | {same[0].reason}: {moves} |" for moves, same in together]
+        rows += [row for action in alone for row in self._changes(action)]
         if rows:
             lines += ["", "### Changes Made" if applied else "### Changes", ""]
             lines += ["| File | Action | Reason |", "|------|--------|--------|", *rows]
         if applied:
-            lines += [line for action in done for line in self._diff(action)]
+            lines += [line for moves, same in together for line in ("", f"{moves}:", self._places(same))]
+            lines += [line for action in alone for line in self._diff(action)]
         flagged = self._view.flagged(self._plan)
         if flagged:
             lines += ["", "### Flagged for Review (PARTIALLY_STALE)", ""]
             lines += ["| File | Missing References |", "|------|-------------------|"]
-        for drift in flagged:
-            told = (path if " (now " in path else f"`{path}` no longer exists" for path in drift.missing)
-            lines.append(_row(self.place(drift.memory), visible(", ".join(told))))
+        away = [_folders(drift.moved) if len(drift.moved) == len(drift.missing) else "" for drift in flagged]
+        many = {moved: times for moved, times in Counter(away).items() if moved and times >= _ALIKE}
+        lines += [f"| {times} memories | {moved} |" for moved, times in many.items()]
+        for drift in (drift for drift, moved in zip(flagged, away, strict=True) if moved not in many):
+            gone = (
+                path if " (now " in path else "`{}`{}{} no longer exists".format(*path.partition(" ("))
+                for path in drift.missing
+            )
+            lines.append(_row(self.place(drift.memory), visible(", ".join(gone))))
         return lines
 
     def _current(self) -> list[str]:
@@ -304,16 +328,18 @@ def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:
     ]
 
 
-def _moves(change: TextChange, before: str) -> tuple[str, ...]:
+def _moves(change: TextChange, before: str) -> str:
     """Which folders the paths of a text moved between, if that is all that happens to it."""
-    if not isinstance(change, Rewrite) or change.causes != (Cause.PATHS,):
-        return ()
     old, new = before.split(), change.text.split()
-    if len(old) != len(new):
-        return ()
+    if not isinstance(change, Rewrite) or change.causes != (Cause.PATHS,) or len(old) != len(new):
+        return ""
     moved = [(a.strip("`*_(),.;:"), b.strip("`*_(),.;:")) for a, b in zip(old, new, strict=True) if a != b]
-    folders = {(PurePosixPath(a).parent, PurePosixPath(b).parent) for a, b in moved}
-    return tuple(f"{a}/ -> {b}/" for a, b in sorted(folders))
+    return _folders(dict(moved))
+
+
+def _folders(moved: Mapping[str, str]) -> str:
+    folders = {(PurePosixPath(old).parent, PurePosixPath(new).parent) for old, new in moved.items()}
+    return visible("; ".join(f"{old}/ -> {new}/" for old, new in sorted(folders)))
 
 
 def _row(file: str, *cells: str) -> str:

@@ -52,6 +52,11 @@ def _found(
         ("Guests had no sign of the price at the start.", "Signs with the price are needed for guests.", AGAINST, None),
         ("Checked: names of shops, prices of shops, mail of guests", "Checked: names of shops, prices of shops, keys of guests", AGAINST, None),
         ("Shop deploys run on Fridays.", "Shop deploys run on Mondays.", AGAINST, Label.CONTRADICTION),
+        # What a statement is comes first; a brief one and its denial are about one thing, if it is named.
+        ("The shop is written in Vue.", "Decided: the shop is written in React.", AGAINST, Label.CONTRADICTION),
+        ("The shop runs on Jenkins.", "**Rule:** the shop does not run on Jenkins any more.", AGAINST, Label.CONTRADICTION),
+        ("Tests run on every push.", "Tests do not run on every push.", AGAINST, Label.CONTRADICTION),
+        ("Runs on Jenkins now.", "Does not run on Jenkins now.", AGAINST, None),
     ],
 )  # fmt: skip
 def test_what_is_worth_a_question(a, b, verdict, label):

@@ -91,12 +91,15 @@ def test_what_was_taken_back_in_an_index_stays_so_by_its_lines(project):
     assert project.text("MEMORY") == index.replace("- [G", "- [c](c.md)\n- [G")
 
 
-@pytest.mark.parametrize(("certain", "goes"), [(False, [f"{MEMORY}/old.md"]), (True, [])])
+@pytest.mark.parametrize(("certain", "goes"), [(False, ["old", "queue_DEPRECATED"]), (True, [])])
 def test_a_file_that_says_it_is_over_gets_no_pointer(project, certain, goes):
     project.write(
         old=memory_file("The queue is blue.", name="Old queue (SUPERSEDED by new.md)"),
+        queue_DEPRECATED=memory_file("The web server is Caddy.", name="Web server"),
         new=memory_file("The queue is red and long.", name="Queue"),
     )
     plan = project.plan(certain=certain)
-    assert [name for prune in plan.prunes for name in prune.removes] == goes
-    assert all("old.md" not in action.text for action in plan.rewrites)
+    assert [name for prune in plan.prunes for name in prune.removes] == [
+        f"{MEMORY}/{name}.md" for name in goes
+    ]
+    assert not any(gone in action.text for action in plan.rewrites for gone in ("old.md", "queue_DEPRECATED"))

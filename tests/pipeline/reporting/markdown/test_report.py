@@ -153,7 +153,12 @@ def test_a_read_only_memory_is_left_alone(project):
 
 def test_equal_changes_are_told_once(project):
     project.write(**{f"m{n}": memory_file(f"Part {n} is in `src/p{n}.py` for good.") for n in range(4)})
-    lines = _reported(project.past(moved={f"src/p{n}.py": f"lib/p{n}.py" for n in range(4)})).lines()
+    report = _reported(project.past(moved={f"src/p{n}.py": f"lib/p{n}.py" for n in range(4)}))
+    lines, shown = report.lines(), report.dry_run()
     assert lines[0] == "Would update: 4 memories (moved paths: src/ -> lib/)"
     assert lines[1].count(".md") == 4
     assert len([line for line in lines if line.startswith("Would update")]) == 1
+    assert [line for line in shown if line.startswith(("| 4", f"| `{MEMORY}/m"))] == [
+        "| 4 memories | UPDATED | moved paths: src/ -> lib/ |",
+        "| 4 memories | src/ -> lib/ |",
+    ]
