@@ -25,7 +25,7 @@ demo: install
 # Outdated facts that mem0's search finds, before and after one pass; DATA holds outside/factcon_6k.json.
 demo-facts: install
 	@test -n "$(DATA)" || { echo "Name the folder of the labelled data, with outside/ in it: make demo-facts DATA=..."; exit 2; }
-	@$(BIN)/python scripts/demo_facts.py "$(DATA)"
+	@$(BIN)/python scripts/demo.py --facts "$(DATA)/outside/factcon_6k.json"
 
 lint: install
 	$(BIN)/ruff check .

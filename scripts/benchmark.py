@@ -25,6 +25,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -40,7 +41,7 @@ from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.records import Candidate, Inventory, Memory, Scope
+from mem0_dream.records import Inventory, Memory, Scope
 from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
@@ -49,9 +50,7 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SCOPE = Scope.of(user_id="benchmark")
 HERE = Path(__file__).resolve().parent
 SAMPLE = HERE / "data" / "worlds_sample"
-PLANTED_SHARE = 10
-"""One memory in so many is followed by an exact copy, and one in so many by its words in another order."""
-
+PLANTED_SHARE = 10  # one in so many is followed by a copy, and one in so many by its words in another order
 LARGEST_PAGE = 3_000_000
 LONGEST_TASK_MS = 200.0
 WORDS = tomllib.loads((HERE / "data" / "benchmark.toml").read_text(encoding="utf-8"))
@@ -139,8 +138,7 @@ def of_worlds(count: int, folder: Path = SAMPLE) -> Store:
 
 def bench_pass(options: Namespace) -> None:
     """Time every stage and whole passes; a scorer that reads is given memories worth reading."""
-    reads = options.scorer.startswith(("bundled", "nli"))
-    count = options.memories
+    count, reads = options.memories, options.scorer.startswith(("bundled", "nli"))
     store = of_worlds(count, options.worlds) if reads else made_up(count, seed=options.seed)
     encoder = load_encoder(options.encoder, scorer=options.scorer)
     run(store, encoder, load_scorer(options.scorer), Settings(scorer=options.scorer))
@@ -151,10 +149,7 @@ def run(store: Store, encoder: Encoder, scorer: PairScorer, settings: Settings) 
     memories, texts = store.memories, [memory.text for memory in store.memories]
     encoder.encode(texts[:1])  # loads the model before the clock starts
     vectors, _ = timed("encode", len(texts), lambda: encoder.encode(texts))
-
-    def near() -> Sequence[Candidate]:
-        return find_candidates(memories, vectors, floor=settings.floor, neighbours=settings.neighbours)
-
+    near = partial(find_candidates, memories, vectors, floor=settings.floor, neighbours=settings.neighbours)
     candidates, _ = timed("candidates", len(texts), near)
     by_id = {memory.id: memory for memory in memories}
     judge(candidates[:40], by_id, scorer)  # as above
@@ -208,15 +203,14 @@ def bench_nights(options: Namespace) -> None:
     """What a second night costs; a night over what is remembered must plan what a fresh one does."""
     settings = Settings(scorer=options.scorer, encoder=options.encoder)
     whole = made_up(options.memories, seed=options.seed).memories
+    texts = {one.id: one.text for one in whole}
     for scopes in (options.scopes, 1):
         users = [Scope.of(user_id=f"user{number:05}") for number in range(scopes)]
         memories = tuple(replace(one, scope=users[number % scopes]) for number, one in enumerate(whole))
         last = sorted(one.id for one in memories if one.scope == users[-1])
         changed = last[: max(1, len(memories) // 100)]
-        later = tuple(
-            replace(one, text=f"{one.text[:-1]}, as of this week.") if one.id in changed else one
-            for one in memories
-        )
+        week = {one: f"{texts[one][:-1]}, as of this week." for one in changed}
+        later = tuple(replace(one, text=week.get(one.id, one.text)) for one in memories)
         print(f"{len(memories)} memories in {scopes} scopes")
         nights = (("first night", memories), ("nothing changed", memories), ("1% changed", later))
         with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,9 @@
 """Beside others, on the same texts and vectors: `python scripts/peers.py --worlds FOLDER --chart FILE.png`.
 
-Who looks for duplicates with SemHash, with `paraphrase_mining` of sentence-transformers or with a script that
-compares the words of all pairs, removes what it finds. Each is asked twice: for the near pairs of all texts
-as one collection, and for what goes from each labelled world by itself. A removal is right if the world says
-that what stays in its place is a duplicate; where it says nothing, the removal is not counted. What must hold
-is asserted before a time is printed; times are seconds of the processor, one thread.
+SemHash, `paraphrase_mining` of sentence-transformers and a script that compares the words of all pairs are
+asked twice: for the near pairs of all texts as one collection, and for what goes from each labelled world. A
+removal is right if the world says that what stays in its place is a duplicate; where it says nothing, it is
+not counted. What must hold is asserted before a time is printed: seconds of the processor, one thread.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from mem0_dream.models.scorer import PairScorer
 from mem0_dream.models.text.words import overlap
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.kinds.mem0 import build_plan
-from mem0_dream.records import Inventory, Memory
+from mem0_dream.records import Inventory
 from mem0_dream.scripts.benchmark import SAMPLE, SCOPE, require
 from mem0_dream.scripts.evaluate import labelled
 from mem0_dream.scripts.evaluate.labelled import World
 from mem0_dream.scripts.evaluate.metrics import markdown
-from mem0_dream.scripts.evaluate.semhash_scorer import load_semhash
+from mem0_dream.scripts.evaluate.quality import load_semhash
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from numpy.typing import NDArray
@@ -214,26 +213,18 @@ def _dropped(pairs: Pairs) -> Pairs:
     return kept.items()
 
 
-def _memories(world: World) -> tuple[Memory, ...]:
-    rows = enumerate(world.lines)
-    return tuple(
-        Memory(f"{at:07}", one.judged, SCOPE, created_at=one.stated_at, updated_at=one.stated_at)
-        for at, one in rows
-    )
-
-
 def _candidates(world: World, vectors: NDArray[np.float32]) -> Pairs:
-    limits = Settings()
-    pairs = find_candidates(_memories(world), vectors, floor=limits.floor, neighbours=limits.neighbours)
+    limits, memories = Settings(), list(labelled.as_memories(world.lines, SCOPE))
+    pairs = find_candidates(memories, vectors, floor=limits.floor, neighbours=limits.neighbours)
     return ((int(pair.a), int(pair.b)) for pair in pairs)
 
 
 def _merged(world: World, encoder: Encoder, scorer: PairScorer) -> Pairs:
     """What `--auto` merges, from the texts alone."""
+    inventory = Inventory("peers", tuple(labelled.as_memories(world.lines, SCOPE)))
     plan = build_plan(
-        Inventory("peers", _memories(world)), store=InMemoryStore(), encoder=encoder,
-        scorer=scorer, settings=Settings(scorer=scorer.name), unattended=True,
-        now=max(line.stated_at for line in world.lines),
+        inventory, store=InMemoryStore(), encoder=encoder, scorer=scorer, unattended=True,
+        settings=Settings(scorer=scorer.name), now=max(line.stated_at for line in world.lines),
     )  # fmt: skip
     for merge in plan.merges:
         stays = merge.survivor or merge.members[0].id

@@ -26,7 +26,7 @@ from mem0_dream.models.registry import CHOICES
 from mem0_dream.scripts.evaluate import quality
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, held_stores, read_files
 from mem0_dream.scripts.evaluate.metrics import markdown
-from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH
+from mem0_dream.scripts.evaluate.quality import SEMHASH, WORLDS
 
 BUNDLED = "bundled"
 ROWS = ("keywords", "cosine", SEMHASH, BUNDLED)
@@ -143,13 +143,13 @@ def store_tables(
     def row(name: str, cells: Mapping[str, int]) -> list[str]:
         return [name, *(column.format(**cells) for column in _STORE_COLUMNS.values())]
 
-    for title, name in (("labelled stores", STORES), ("worlds", quality.WORLDS)):
+    for title, name in (("labelled stores", STORES), ("worlds", WORLDS)):
         some = next((cells[name] for cells in rows.values() if cells.get(name)), None)
         if some is not None:
             table: Rows = [(f"{some['memories']} memories in {some['stores']} {title}", *_STORE_COLUMNS)]
             table += [row(_name(spec), cells[name]) for spec, cells in rows.items()]
-            styles = rows.get(BUNDLED, {}) if name == quality.WORLDS else {}
-            own = (style for style in styles if style not in (STORES, quality.WORLDS))
+            styles = rows.get(BUNDLED, {}) if name == WORLDS else {}
+            own = (style for style in styles if style not in (STORES, WORLDS))
             yield table + [row(f"- {style}", styles[style]) for style in own]
 
 

@@ -28,27 +28,24 @@ __all__ = ["CONTRADICTION", "DISTINCT", "DUPLICATE"]
 
 UNLABELLED = -1
 STORES = "stores"
-
 PROVENANCE = frozenset({"source", "date", "time", "seq", "type", "session", "channel"})
 """Metadata keys of the worlds that say where a line came from; all others name whom it is about."""
-
 HELD = 5
 """One world of a style, and one set of exchanges, in so many is kept for calibration and figures."""
-
 ExchangeSet = tuple[tuple[str, str, str], str, str]
 """Three wordings of one fact, the same words bound otherwise, and `c` (contradiction) or `d` (distinct)."""
 
 _LINE = re.compile(r"^\s*([-=!~])\s+(?:\[([^\]]+)\]\s+)?(\d{4}-\d{2}-\d{2})\s+(.*?)\s*(?:\{([^{}]*)\}\s*)?$")
 _PINNING = ("pinned", "immutable", "critical")
+_DATES = {"created_at": "created_at", "updated_at": "updated_at", "accessed_at": "last_accessed_at"}
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
     """Two texts of one scope and category, and what they are to each other as a column of `LABELS`.
 
-    `source` is the set, for instance the file without its suffix. Pairs of one `group` (a user) are drawn
-    together by the bootstrap, and never split between folds. A pair inside a store has a place: its cosine,
-    and what stands around it.
+    Pairs of one `group` (a user) are drawn together by the bootstrap, and never split between folds. A pair
+    inside a store has a place: its cosine, and what stands around it.
     """
 
     a: str
@@ -148,20 +145,16 @@ def _pair(row: dict[str, Any], source: str, number: int) -> LabelledPair:
 
 def _store(data: dict[str, Any], stem: str) -> LabelledStore:
     scope = Scope.of(**{name: data.get(name) for name in ("user_id", "agent_id", "run_id", "app_id")})
-    memories = sorted((_memory(row, scope) for row in data["memories"]), key=lambda memory: memory.id)
+    memories = []
+    for row in sorted(data["memories"], key=lambda row: str(row["id"])):
+        metadata, text = row.get("metadata") or {}, row["memory"]
+        pinned = text.lstrip().startswith(PIN_PREFIX) or any(map(metadata.get, _PINNING))
+        rest: dict[str, Any] = {to: moment(row.get(name)) for to, name in _DATES.items()}
+        rest |= {"category": row.get("category"), "pinned": pinned, "metadata": metadata}
+        memories.append(Memory(row["id"], text, scope, **rest))
     name = str(data.get("name", stem))
     inventory = Inventory(name, tuple(memories))
     return LabelledStore(name, inventory, moment(data.get("now")), Gold.of(data["gold"]))
-
-
-def _memory(row: dict[str, Any], scope: Scope) -> Memory:
-    metadata, text = row.get("metadata") or {}, row["memory"]
-    return Memory(
-        row["id"], text, scope, category=row.get("category"), created_at=moment(row.get("created_at")),
-        updated_at=moment(row.get("updated_at")), accessed_at=moment(row.get("last_accessed_at")),
-        pinned=text.lstrip().startswith(PIN_PREFIX) or any(metadata.get(key) for key in _PINNING),
-        metadata=metadata,
-    )  # fmt: skip
 
 
 def moment(text: str | None) -> datetime | None:
@@ -194,6 +187,14 @@ def read_world_file(path: Path) -> list[World]:
         elif raw.strip():
             raise ValueError(f"{path.name}, line {number}: no heading and no memory")
     return [World(name, path.stem, tuple(lines)) for name, lines in worlds if lines]
+
+
+def as_memories(lines: Iterable[WorldLine], scope: Scope, *, digits: int = 7) -> Iterator[Memory]:
+    """The lines as memories of one scope, by their judged texts and dates alone; numbers are their ids."""
+    for at, line in enumerate(lines):
+        yield Memory(
+            f"{at:0{digits}}", line.judged, scope, created_at=line.stated_at, updated_at=line.stated_at
+        )
 
 
 def label(a: WorldLine, b: WorldLine) -> int:

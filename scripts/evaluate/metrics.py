@@ -21,12 +21,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Figures = dict[str, Any]
 
-LABELS = (Label.DUPLICATE, Label.CONTRADICTION, Label.DISTINCT)
-"""Rows of the confusion table, and columns of all probabilities."""
-
-DECISIONS = (*LABELS, Label.UNSURE)
-"""Columns of the confusion table."""
-
+LABELS = (Label.DUPLICATE, Label.CONTRADICTION, Label.DISTINCT)  # rows of confusion, columns of probabilities
+DECISIONS = (*LABELS, Label.UNSURE)  # columns of the confusion table
 RESAMPLES = 1_000
 SEED = 20_261_121
 BINS = 10
@@ -37,15 +33,15 @@ _CELLS = len(LABELS) * len(DECISIONS)
 class Decisions:
     """What was decided about n labelled pairs.
 
-    `gold` int64 [n] is a row of `LABELS`, `decided` int64 [n] a column of `DECISIONS`, `auto` bool [n] says
-    what is merged without a person; `probabilities` are float64 [n, 3], `weight` float64 [n] is how many
-    pairs of the wild this one stands for, and pairs of one `group` (a user, a set) are drawn together.
+    `gold` is a row of `LABELS`, `decided` a column of `DECISIONS`, and `auto` says what is merged without a
+    person; `weight` is how many pairs of the wild this one stands for, and pairs of one `group` (a user, a
+    set) are drawn together.
     """
 
     gold: NDArray[np.int64]
     decided: NDArray[np.int64]
     auto: Bools
-    probabilities: Floats
+    probabilities: Floats  # [n, 3]
     weight: Floats
     group: NDArray[np.int64]
 
@@ -55,29 +51,22 @@ class Decisions:
     @property
     def best(self) -> NDArray[np.int64]:
         """The most probable label, int64 [n]."""
-        best: NDArray[np.int64] = self.probabilities.argmax(axis=1)
-        return best
+        return np.asarray(self.probabilities.argmax(axis=1))
 
     def where(self, rows: Bools) -> Decisions:
         """The same of some pairs only."""
         return Decisions(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
-def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RESAMPLES) -> Figures:
-    """Everything that is reported about labelled pairs, as it stands in the JSON output.
+def pair_figures(decisions: Decisions, *, threshold: float) -> Figures:
+    """Everything that is reported about labelled pairs, at least one, as it stands in the JSON output.
 
-    The figures on top are those of the most probable label, for a scorer has one of three answers.
-    Under "decided" stands what the product makes of them: thresholds, guards and abstention, where
-    unsure counts as distinct.
-
-    Args:
-        decisions: At least one.
-        threshold: Probability from which the scorer merges by itself, for the record.
-        resamples: Bootstrap samples behind the 95% intervals; whole groups are drawn, always the same.
+    The figures on top are those of the most probable label; under "decided" stands what the product makes of
+    them. The 95% intervals are of 1,000 draws of whole groups; `threshold` is for the record.
     """
-    probabilities, same = decisions.probabilities, decisions.gold == 0
+    probabilities, same, weight = decisions.probabilities, decisions.gold == 0, decisions.weight
     best, decided = (group_sums(decisions, some) for some in (decisions.best, decisions.decided))
-    draws = np.random.default_rng(SEED).multinomial(len(best), np.full(len(best), 1 / len(best)), resamples)
+    draws = np.random.default_rng(SEED).multinomial(len(best), np.full(len(best), 1 / len(best)), RESAMPLES)
     intervals = {"macro_f1": shares(draws @ best)["macro_f1"]}
     drawn, whole = shares(draws @ decided), decided.sum(axis=0)
     intervals |= {name: drawn[name] for name in ("auto_precision", "auto_recall")}
@@ -85,23 +74,22 @@ def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RES
     merges, right, duplicates = whole[_CELLS:].tolist()
     return {
         "pairs": len(decisions),
-        "weight": count(decisions.weight.sum()),
+        "weight": count(weight.sum()),
         **_label_part(best.sum(axis=0)),
         "decided": _label_part(whole),
-        "unsure": count(decisions.weight[decisions.decided == len(LABELS)].sum()),
+        "unsure": count(weight[decisions.decided == len(LABELS)].sum()),
         "auto": {
             "threshold": threshold,
-            **{name: float(shares(whole)[f"auto_{name}"]) for name in ("precision", "recall")},
+            "precision": float(shares(whole)["auto_precision"]),
+            "recall": float(shares(whole)["auto_recall"]),
             "merges": count(merges),
             "false_merges": count(merges - right),
             "duplicates": count(duplicates),
-            "non_duplicates": count(decisions.weight[~same].sum()),
+            "non_duplicates": count(weight[~same].sum()),
         },
         "ece": {
-            "label": calibration_error(
-                probabilities.max(axis=1), decisions.best == decisions.gold, decisions.weight
-            ),
-            "duplicate": calibration_error(probabilities[:, 0], same, decisions.weight),
+            "label": calibration_error(probabilities.max(axis=1), decisions.best == decisions.gold, weight),
+            "duplicate": calibration_error(probabilities[:, 0], same, weight),
         },
         "intervals": {name: np.percentile(of, [2.5, 97.5]).tolist() for name, of in intervals.items()},
     }
@@ -111,15 +99,11 @@ def _label_part(sums: Floats) -> Figures:
     """Macro-F1, precision, recall, F1 and support of each label, and the confusion table."""
     found = shares(sums, none=0.0)
     table = sums[:_CELLS].reshape(len(LABELS), len(DECISIONS))
-    labels: Figures = {
-        label.value: {name: float(found[name][row]) for name in ("precision", "recall", "f1")}
-        | {"support": count(table[row].sum())}
-        for row, label in enumerate(LABELS)
-    }
-    confusion = {
-        label: dict(zip(DECISIONS, map(count, row), strict=True))
-        for label, row in zip(LABELS, table.tolist(), strict=True)
-    }
+    labels, confusion = Figures(), Figures()
+    for row, label in enumerate(LABELS):
+        figures = {name: float(found[name][row]) for name in ("precision", "recall", "f1")}
+        labels[label.value] = figures | {"support": count(table[row].sum())}
+        confusion[label] = dict(zip(DECISIONS, map(count, table[row].tolist()), strict=True))
     return {"macro_f1": float(found["macro_f1"]), "labels": labels, "confusion": confusion}
 
 
@@ -166,9 +150,8 @@ def kind_figures(decisions: Decisions, kinds: Sequence[str]) -> Figures:
     figures = {}
     for name in np.unique(named).tolist():
         some = decisions.where(named == name)
-        shares = {"right": some.best == some.gold, "auto": some.auto}
-        means = {of: float(np.average(part, weights=some.weight)) for of, part in shares.items()}
-        figures[name] = {"pairs": len(some), **means}
+        right, auto = (float(np.average(x, weights=some.weight)) for x in (some.best == some.gold, some.auto))
+        figures[name] = {"pairs": len(some), "right": right, "auto": auto}
     return figures
 
 
@@ -204,15 +187,11 @@ def threshold_at(score: Floats, positive: Bools, weight: Floats, precision: floa
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What a careful maintainer would do with a store, in ids.
+    """What a careful maintainer would do with a store, in ids."""
 
-    `groups` state one fact each; of `contradictions` the first side is the older; what is in `prune` may go,
-    stale or vague, and what is in `keep` must stay.
-    """
-
-    groups: tuple[frozenset[str], ...]
-    contradictions: tuple[tuple[frozenset[str], frozenset[str]], ...]
-    prune: frozenset[str] = frozenset()
+    groups: tuple[frozenset[str], ...]  # of one fact each
+    contradictions: tuple[tuple[frozenset[str], frozenset[str]], ...]  # the first side is the older
+    prune: frozenset[str] = frozenset()  # stale or vague
     keep: frozenset[str] = frozenset()
 
     @classmethod
@@ -244,7 +223,11 @@ def store_figures(plan: Plan, gold: Gold) -> Figures:
     acted = plan.only(ActionKind.MERGE, ActionKind.PRUNE)
     removed = {memory_id for action in acted.actions for memory_id in action.removes}
     pruned = {memory_id for prune in plan.prunes for memory_id in prune.removes}
-    lost = _wrong_merges(plan.merges, gold) | (pruned - gold.prune)
+    lost = pruned - gold.prune
+    for merge in plan.merges:  # a fact that is not the survivor's; in a fused text, not that of all others
+        kept = merge.survivor if merge.rewrites is None else None
+        others = {kept} if kept else {member.id for member in merge.members}
+        lost |= {gone for gone in merge.removes if not gold.one_fact({gone, *others})}
     doubts = [doubt for doubt in plan.unsure if isinstance(doubt, Merge)]
     asked = [doubt for doubt in plan.unsure if isinstance(doubt, Resolve)]
     opposed = [gold.opposed(conflict) for conflict in plan.conflicts]
@@ -267,16 +250,6 @@ def store_figures(plan: Plan, gold: Gold) -> Figures:
         "asked": len(doubts) + len(asked),
         "asked_right": sum(right) + sum(bool(gold.opposed(conflict)) for conflict in asked),
     }
-
-
-def _wrong_merges(merges: Iterable[Merge], gold: Gold) -> set[str]:
-    """Removed memories whose fact is not that of the survivor; in a fused text, not that of all others."""
-    lost: set[str] = set()
-    for merge in merges:
-        kept = merge.survivor if merge.rewrites is None else None
-        others = {kept} if kept else {member.id for member in merge.members}
-        lost |= {gone for gone in merge.removes if not gold.one_fact({gone, *others})}
-    return lost
 
 
 def _extras_removed(group: frozenset[str], merges: Iterable[Merge], removed: set[str]) -> int:

@@ -107,17 +107,10 @@ def _put(
     return name
 
 
-def _read_graph(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-def _write_graph(file: Path, lines: Sequence[dict[str, Any]]) -> None:
-    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-
-
 def plant_graph(file: Path, pairs: Sequence[Pair], draw: random.Random) -> list[Pair]:
-    """Write the pairs into the observations of entities."""
-    lines = _read_graph(file)
+    """Write entities of a graph a second time, then the pairs into the observations of entities."""
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    copied = _second_entities(lines, draw)
     entities = [line for line in lines if line.get("type") == "entity"]
     said = [set(entity["observations"]) for entity in entities]
     # An entity that stands there twice says nothing that would be against its second self.
@@ -138,13 +131,12 @@ def plant_graph(file: Path, pairs: Sequence[Pair], draw: random.Random) -> list[
         for entity, text in zip((first, second), pair.texts, strict=True):
             entity["observations"].insert(draw.randrange(len(entity["observations"]) + 1), text)
         planted.append(pair._replace(place=place))
-    _write_graph(file, lines)
-    return planted
+    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    return planted + copied
 
 
-def plant_entities(file: Path, draw: random.Random) -> list[Pair]:
-    """Write entities a second time: another name, most of what they say, and something of their own."""
-    lines = _read_graph(file)
+def _second_entities(lines: list[dict[str, Any]], draw: random.Random) -> list[Pair]:
+    """Add entities a second time: another name, most of what they say, and something of their own."""
     entities = [line for line in lines if line.get("type") == "entity" and len(line["observations"]) > 2]
     drawn = draw.sample(entities, min(len(_NAMES), (len(entities) + 1) // 2))
     planted = []
@@ -156,7 +148,6 @@ def plant_entities(file: Path, draw: random.Random) -> list[Pair]:
         held = [*said[: -(-4 * len(said) // 5)], "Reviewed together with the team in spring"]
         lines.append({"type": "entity", "name": name, "entityType": kind, "observations": held})
         planted.append(Pair("entity", form, (entity["name"], name)))
-    _write_graph(file, lines)
     return planted
 
 
@@ -166,15 +157,14 @@ def outcome(plan: Plan, pair: Pair) -> str:
         before = "\n".join(member.text for member in action.members)
         if before.count(pair.texts[0]) > action.text.count(pair.texts[0]):
             return "acted"  # what stood there twice is left once
-    wanted, other = (Resolve, Merge) if pair.kind == "contradiction" else (Merge, Resolve)
-    for kind, actions, name in (
-        (wanted, plan.actions, "acted" if wanted is Merge else "asked"),
-        (wanted, plan.unsure, "asked"),
-        (other, (*plan.actions, *plan.unsure), "as the other"),
-    ):
-        if any(isinstance(action, kind) and _about(action, pair) for action in actions):
-            return name
-    return "missed"
+    wanted = Resolve if pair.kind == "contradiction" else Merge
+    acted, asked = (
+        {type(action) for action in actions if isinstance(action, Merge | Resolve) and _about(action, pair)}
+        for actions in (plan.actions, plan.unsure)
+    )
+    if wanted in acted | asked:
+        return "acted" if wanted is Merge and wanted in acted else "asked"
+    return "as the other" if acted | asked else "missed"
 
 
 def _about(action: Merge | Resolve, pair: Pair) -> bool:
@@ -191,17 +181,14 @@ def measured(source: Path, *, seed: int, settings: Settings) -> tuple[Plan, list
         place, state = Path(folder, "copy", source.name or "root"), Path(folder, "state")
         draw, pairs = random.Random(seed), read_table()  # noqa: S311  (the same plants for the same seed)
         draw.shuffle(pairs)
-        for made in (place.parent, state):
-            made.mkdir()
+        place.parent.mkdir()
+        state.mkdir()
         if source.is_file():
             shutil.copy2(source, place := place.with_name("memory.jsonl"))
-            copied = plant_entities(place, draw)
-            planted = [*plant_graph(place, pairs, draw), *copied]
+            planted = plant_graph(place, pairs, draw)
         else:
             found = [each.path for each in discover(source, home=state)]
-            inside = (
-                place if found else place / ".claude" / "memory"
-            )  # a folder of memories without its project
+            inside = place if found else place / ".claude" / "memory"  # memories without their project
             shutil.copytree(source, inside, ignore=shutil.ignore_patterns(".git"))
             folders = [place / path.relative_to(source.resolve()) for path in found] or [inside]
             planted = plant_markdown(folders, pairs, draw)

@@ -1,8 +1,8 @@
 """Measure a scorer on labelled pairs and stores: `python scripts/evaluate/quality.py FILE... --scorer NAME`.
 
 Pairs (.jsonl), stores (.json) and worlds (.txt, many small stores) go through the very code that ships: the
-same guards, thresholds, candidates and planner. Only `semhash`, which is not ours, judges as it does by
-itself. Each pair counts by its field `weight`. The figures themselves are in `metrics`.
+same guards, thresholds, candidates and planner. Only `semhash` (PyPI), which is not ours, judges as it does
+by itself. Each pair counts by its field `weight`. The figures themselves are in `metrics`.
 """
 
 from __future__ import annotations
@@ -14,28 +14,85 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mem0_dream.errors import DreamError, UsageError
+from mem0_dream.errors import DreamError, MissingExtraError, UsageError
 from mem0_dream.models.encoder import Encoder
+from mem0_dream.models.keywords import NEVER
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
-from mem0_dream.models.scorer import PairInput, PairScorer, Thresholds, limits_for
+from mem0_dream.models.scorer import PairInput, PairScorer, PairScores, Thresholds, limits_for
 from mem0_dream.models.text.words import exact_key
 from mem0_dream.pipeline.judging.candidates import find_candidates
-from mem0_dream.pipeline.judging.judge import judge
+from mem0_dream.pipeline.judging.judge import decide, judge, pair_input
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.records import Candidate, Memory, Scope, Verdict
-from mem0_dream.scripts.evaluate import metrics
+from mem0_dream.scripts.evaluate import labelled, metrics
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, read_files
 from mem0_dream.scripts.evaluate.metrics import DECISIONS, LABELS, Decisions, Figures
-from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH, SemHashScorer, judge_alone
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from numpy.typing import NDArray
 
 WORLDS = "worlds"
+SEMHASH = "semhash"
+
+
+def load_semhash() -> Any:  # noqa: ANN401  (a class of an optional package)
+    """Its class, or a MissingExtraError."""
+    try:
+        from semhash import SemHash
+    except ImportError as error:
+        raise MissingExtraError(
+            "SemHash is not installed; install it with: pip install 'mem0-dream[semhash]'"
+        ) from error
+    return SemHash
+
+
+class SemHashScorer:
+    """Duplicate if and only if SemHash, given the two texts and vectors of ours, would drop one of them.
+
+    Its documented use is `self_deduplicate()` over a whole collection, where the answer for one pair would
+    depend on which other texts are in the file, so each pair is a collection of its own: two records,
+    threshold as it comes (0.9). Yes or no is written as probability 1 or 0, and it knows no contradictions.
+    """
+
+    thresholds = Thresholds(auto=1.0, duplicate=1.0, contradiction=NEVER)
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder, self._class = encoder, load_semhash()
+        self.name = f"semhash-{metadata.version(SEMHASH)}"
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        """Run SemHash once for each pair; each text is encoded once."""
+        vectors = _vectors(pairs, self._encoder)
+        same = np.zeros(len(pairs), dtype=np.float32)
+        for at, (a, b) in enumerate((pair.a, pair.b) for pair in pairs):
+            both = self._class.from_embeddings(np.stack([vectors[a], vectors[b]]), [a, b], model=None)
+            same[at] = bool(both.self_deduplicate().filtered)
+        probabilities = np.zeros((len(pairs), 3), dtype=np.float32)
+        probabilities[:, labelled.DUPLICATE], probabilities[:, labelled.DISTINCT] = same, 1 - same
+        return PairScores(probabilities, np.repeat(same[:, None], 2, axis=1))
+
+
+def judge_alone(
+    candidates: Sequence[Candidate], memories: Mapping[str, Memory], scorer: PairScorer
+) -> tuple[Verdict, ...]:
+    """Verdicts by a scorer's probabilities and thresholds alone: no guards, no exact copies of ours."""
+    scores = scorer.score([pair_input(pair, memories) for pair in candidates])
+    said = zip(candidates, scores.probabilities.tolist(), scores.entailment.tolist(), strict=True)
+    verdicts = []
+    for pair, row, ways in said:
+        label, auto = decide(row, (), scorer.thresholds)
+        verdicts.append(Verdict(pair, label, auto=auto, probabilities=tuple(row), entailment=tuple(ways)))
+    return tuple(verdicts)
+
+
+def _vectors(pairs: Sequence[PairInput] | Sequence[LabelledPair], encoder: Encoder) -> dict[str, Any]:
+    texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
+    return dict(zip(texts, encoder.encode(texts), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +161,12 @@ def load_models(spec: str, encoder: str | None = None) -> Models:
 
 def measure(pairs: Sequence[LabelledPair], models: Models) -> Measured:
     """Judge labelled pairs as the program judges candidates."""
-    texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
-    vector = dict(zip(texts, models.encoder.encode(texts), strict=True))
+    vector = _vectors(pairs, models.encoder)
     memories, candidates = dict[str, Memory](), list[Candidate]()
     for number, pair in enumerate(pairs):
         scope, ids = Scope.of(user_id=pair.source), (f"{number:07}a", f"{number:07}b")
-        sides = zip(ids, (pair.a, pair.b), (pair.a_date, pair.b_date), strict=True)
-        for name, text, stated in sides:
-            memories[name] = Memory(name, text, scope, category=pair.category or None, created_at=stated)
+        for name, text, day in zip(ids, (pair.a, pair.b), (pair.a_date, pair.b_date), strict=True):
+            memories[name] = Memory(name, text, scope, category=pair.category or None, created_at=day)
         cosine = float(np.float32(np.dot(vector[pair.a].astype(np.float64), vector[pair.b])))
         exact = exact_key(pair.a) == exact_key(pair.b)
         candidates.append(Candidate(*ids, 1.0 if exact else cosine, exact=exact))
@@ -198,20 +253,17 @@ def store_report(
     table = {}
     for name, members in stores.items():
         models = (Models("bundled", scorers[one.name], encoder, Settings()) for one in members)
-        reports = map(evaluate_store, members, models)
-        table[name] = _summed([{"stores": 1, **_counted(report)} for report in reports])
+        reports = [{"stores": 1, **evaluate_store(*one)} for one in zip(members, models, strict=True)]
+        table[name] = _summed(reports)
     table[WORLDS] = _summed([row for name, row in table.items() if name != STORES])
     return table
 
 
-def _counted(figures: Figures) -> dict[str, int]:
-    """The numbers among the figures of a store; of memories that went wrongly, how many."""
-    counts = {name: len(found) if isinstance(found, list) else found for name, found in figures.items()}
-    return {name: found for name, found in counts.items() if isinstance(found, int)}
-
-
-def _summed(rows: Sequence[dict[str, int]]) -> dict[str, int]:
-    return {key: sum(row[key] for row in rows) for key in (rows[0] if rows else {})}
+def _summed(rows: Sequence[Figures]) -> dict[str, int]:
+    """Sums of all numbers; of memories that went wrongly, how many."""
+    counts = [{name: len(x) if isinstance(x, list) else x for name, x in row.items()} for row in rows]
+    first = counts[0] if counts else {}
+    return {name: sum(row[name] for row in counts) for name, x in first.items() if isinstance(x, int)}
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401  (any part of a JSON object)

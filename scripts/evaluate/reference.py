@@ -24,8 +24,9 @@ from mem0_dream.models.registry import load_scorer
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.stores import open_store
+from mem0_dream.pipeline.stores.base import Store
 from mem0_dream.records import Candidate, Memory, Scope
-from mem0_dream.scripts.evaluate.labelled import World, read_world_file
+from mem0_dream.scripts.evaluate.labelled import World, as_memories, read_world_file
 from mem0_dream.testing import InMemoryStore
 
 DATA = Path(__file__).parent.parent / "data"
@@ -43,9 +44,7 @@ def verdicts() -> Iterator[dict[str, Any]]:
         "contrast_short.jsonl": ("anchor", "dup", "dup2", "contra", "distinct"),
         "contrast_compound.jsonl": ("base", "sub", "para", "contra", "partial", "near"),
     }
-    rows = [
-        [row[name] for name in names] for file, names in sets.items() for row in map(json.loads, _lines(file))
-    ]
+    rows = [[row[x] for x in names] for file, names in sets.items() for row in map(json.loads, _lines(file))]
     rows += [[part.strip() for part in line.split("|")] for line in _lines("minimal.txt")]
     found = [(fact, text) for fact, *texts in rows for text in texts]
     chosen = random.Random(18).sample(found, COUNT)  # noqa: S311
@@ -56,8 +55,8 @@ def verdicts() -> Iterator[dict[str, Any]]:
     for verdict, (a, b) in zip(judge(candidates, memories, load_scorer("bundled")), chosen, strict=True):
         kinds = sorted(f"{item.kind}{'!' if item.veto else ''}" for item in verdict.evidence)
         said = [round(float(value), 3) for value in verdict.probabilities]
-        told = {"label": verdict.label.value, "auto": verdict.auto, "said": said, "kinds": kinds}
-        yield {"a": a, "b": b, **told}
+        label = verdict.label.value
+        yield {"a": a, "b": b, "label": label, "auto": verdict.auto, "said": said, "kinds": kinds}
 
 
 def plans() -> Iterator[dict[str, Any]]:
@@ -66,14 +65,10 @@ def plans() -> Iterator[dict[str, Any]]:
         world = read_world_file(path)[0]
         for kind, write in (("mem0", _mem0), ("md", _markdown), ("graph", _graph)):
             with tempfile.TemporaryDirectory() as folder:
-                source = write(world, Path(folder))
-                store = source if isinstance(source, InMemoryStore) else open_store(source, state_dir=folder)
+                store = write(world, Path(folder))
                 plan = consolidate(store, all_scopes=kind == "mem0", state_dir=folder, now=NOW).plan
-                told = {
-                    "actions": sorted(map(_told, plan.actions)),
-                    "unsure": sorted(map(_told, plan.unsure)),
-                }
-                yield {"world": world.name, "kind": kind, **told}
+                acts, asked = (sorted(map(_told, some)) for some in (plan.actions, plan.unsure))
+                yield {"world": world.name, "kind": kind, "actions": acts, "unsure": asked}
 
 
 def _told(action: Any) -> str:  # noqa: ANN401 - any action
@@ -82,12 +77,8 @@ def _told(action: Any) -> str:  # noqa: ANN401 - any action
     return f"{action.kind} {' + '.join(members)}{f' -> {survivor}' if survivor else ''}"
 
 
-def _mem0(world: World, _folder: Path) -> InMemoryStore:
-    scope = Scope((("user_id", world.name),))
-    return InMemoryStore(
-        Memory(f"{at:03d}", line.judged, scope, created_at=line.stated_at, updated_at=line.stated_at)
-        for at, line in enumerate(world.lines)
-    )
+def _mem0(world: World, _folder: Path) -> Store:
+    return InMemoryStore(as_memories(world.lines, Scope.of(user_id=world.name), digits=3))
 
 
 def _by_category(world: World) -> dict[str, list[str]]:
@@ -97,7 +88,7 @@ def _by_category(world: World) -> dict[str, list[str]]:
     return dict(sorted(texts.items()))
 
 
-def _markdown(world: World, folder: Path) -> Path:
+def _markdown(world: World, folder: Path) -> Store:
     memory = folder / "project" / "memory"
     memory.mkdir(parents=True)
     index = "# Memory\n\n"
@@ -107,29 +98,27 @@ def _markdown(world: World, folder: Path) -> Path:
         (memory / file).write_text(head + "".join(f"- {text}\n" for text in texts), encoding="utf-8")
         index += f"- [{name}]({file}): what is known of {name}\n"
     (memory / "MEMORY.md").write_text(index, encoding="utf-8")
-    return memory
+    return open_store(memory, state_dir=folder)
 
 
-def _graph(world: World, folder: Path) -> Path:
+def _graph(world: World, folder: Path) -> Store:
     head = {"type": "entity", "entityType": "topic"}
     rows = [head | {"name": name, "observations": texts} for name, texts in _by_category(world).items()]
     file = folder / "memory.jsonl"
-    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n", encoding="utf-8")
-    return file
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return open_store(file, state_dir=folder)
 
 
 def main(arguments: list[str]) -> int:
     """Write the reference, or list what differs from it; returns 1 where something does."""
     command, folder = arguments[0], Path(arguments[1])
     found = {"pairs.jsonl": list(verdicts()), "plans.jsonl": list(plans())}
-    if command == "write":
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, rows in found.items():
-            text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            (folder / name).write_text(text, encoding="utf-8")
-        return 0
+    folder.mkdir(parents=True, exist_ok=True)
     differing = 0
     for name, rows in found.items():
+        if command == "write":
+            text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            (folder / name).write_text(text, encoding="utf-8")
         lines = (folder / name).read_text(encoding="utf-8").splitlines()
         for before, after in zip(map(json.loads, lines), rows, strict=True):
             changed = [key for key in before if before[key] != after[key]]

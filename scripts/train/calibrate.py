@@ -6,7 +6,7 @@ afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,20 +99,15 @@ def flatten(boosters: Sequence[object]) -> Calibrator:
     )  # fmt: skip
 
 
-def fit_folds(data: Table, fold: Sequence[int], *, seed: int) -> dict[int, Calibrator]:
-    """For each fold a calibrator that never saw its groups."""
+def cross_validated(data: Table, fold: Sequence[int], *, seed: int) -> tuple[Floats, dict[int, Calibrator]]:
+    """For each fold a calibrator that never saw its groups, and what it says of them [n, 3]."""
     of_pair = np.array(fold)
-    return {int(number): fit(data, of_pair != number, seed=seed) for number in np.unique(of_pair)}
-
-
-def cross_validated(data: Table, fold: Sequence[int], calibrators: Mapping[int, Calibrator]) -> Floats:
-    """Probabilities [n, 3] of each pair from the calibrator of its fold."""
-    of_pair = np.array(fold)
+    calibrators = {int(one): fit(data, of_pair != one, seed=seed) for one in np.unique(of_pair)}
     probabilities = np.zeros((len(of_pair), 3))
     for number, calibrator in calibrators.items():
         held = of_pair == number
         probabilities[held] = calibrator.probabilities(data.rows[held])
-    return probabilities
+    return probabilities, calibrators
 
 
 def mergeable(probability: Floats, data: Table) -> Floats:
@@ -131,13 +126,10 @@ class Limits:
 def thresholds(probability: Floats, data: Table) -> Limits:
     """Thresholds from cross-validated probabilities.
 
-    Alone: `auto` keeps `AUTO_PRECISION` on real pairs at natural prevalence and merges no hard pair and at
-    most `BOUND_FALSE_MERGES` of the exchanges that are no duplicates; `contradiction` keeps
-    `CONTRADICTION_PRECISION` on hard pairs, `duplicate` keeps `SHOWN_PRECISION` on real ones, those among
-    them that evidence leaves to a person. Inside: `auto`
-    keeps `INSIDE_PRECISION` over all candidates of worlds and of people, and merges nothing wrong in a
-    labelled store; `contradiction` keeps `INSIDE_CONTRADICTION` in worlds and `PEOPLE_CONTRADICTION` among
-    people; `duplicate` keeps `INSIDE_SHOWN` in worlds. Without worlds both are one.
+    Alone, the precisions hold on real pairs at natural prevalence, those of contradictions on hard ones, and
+    `auto` merges no hard pair and at most `BOUND_FALSE_MERGES` of the exchanges that are no duplicates.
+    Inside, they hold over the candidates of worlds, and of people where that is more, and `auto` merges
+    nothing wrong in a labelled store. Without worlds both are one.
     """
     score, same, opposed = mergeable(probability, data), data.label == 0, data.label == 1
     asked, conflict = probability[:, 0], probability[:, 1]
@@ -174,7 +166,6 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
     `world` is whole worlds, `small` the same pairs inside groups too small to tell anything: judged alone.
     """
     figures: dict[str, dict[str, Any]] = {}
-    names = ("precision", "recall")
     named = np.where((data.origin == "world") & ~data.placed, "small", data.origin)
     for origin in np.unique(named).tolist():
         inside = named == origin
@@ -190,9 +181,9 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
         found = pair_figures(decisions, threshold=limits.auto)
         figures[origin] = {
             "macro_f1": found["macro_f1"],
-            **{f"auto_{name}": share for name, share in zip(names, merged, strict=True)},
+            **dict(zip(("auto_precision", "auto_recall"), merged, strict=True)),
             "false_merges": float((score[~same] >= limits.auto).mean()),
-            **{f"contradiction_{name}": share for name, share in zip(names, conflict, strict=True)},
+            **dict(zip(("contradiction_precision", "contradiction_recall"), conflict, strict=True)),
             "ece": found["ece"]["label"],
             "intervals": {name: edges for name, edges in found["intervals"].items() if name != "macro_f1"},
         }

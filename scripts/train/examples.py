@@ -1,7 +1,10 @@
-"""Training examples of the bundled scorer: general NLI pairs, contrast sets and worlds of ours.
+"""Training examples of the bundled scorer: general NLI pairs, contrast sets, worlds and stories of ours.
 
 An example carries, for each head, the set of answers that its label allows: a three-way label allows one
 answer, "not entailment" allows two, an unknown answer allows all three and so costs nothing.
+
+A story is a handful of facts about one invented person, each in several wordings, some of them overtaken by
+a later state, as several memory writers would have kept them: in sentences, joined clauses or fragments.
 """
 
 from __future__ import annotations
@@ -10,17 +13,18 @@ import csv
 import gzip
 import json
 import random
+import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluate.labelled import World, block_pairs
+from ..evaluate.labelled import ExchangeSet, World, block_pairs
 
 Allowed = tuple[int, int, int]
 
@@ -36,29 +40,35 @@ CONTRADICTION: Allowed = (0, 1, 0)
 DISTINCT: Allowed = (0, 0, 1)
 NO_DUPLICATE: Allowed = (0, 1, 1)
 
-Relation = Literal["equal", "a_has_more", "b_has_more", "detail", "contradiction", "distinct"]
-"""How text a stands to text b; `detail` is a duplicate of which only the more detailed text is unknown."""
-
-TOLD: dict[str, tuple[Allowed, Allowed]] = {
-    "same": (ENTAILS, DUPLICATE), "s": (ENTAILS, DUPLICATE), "c": (CONTRADICTS, CONTRADICTION),
-    "d": (NOT_ENTAILED, DISTINCT), "other": (NOT_ENTAILED, NO_DUPLICATE),
-}  # fmt: skip
-"""Targets of a restatement, and of texts bound otherwise: opposed, distinct, or either of these."""
-
-_TARGETS: dict[Relation, tuple[Allowed, Allowed, Allowed]] = {
+RELATIONS: dict[str, tuple[Allowed, Allowed, Allowed]] = {
     "equal": (DUPLICATE, ENTAILS, ENTAILS),
     "a_has_more": (DUPLICATE, ENTAILS, NEUTRAL),
     "b_has_more": (DUPLICATE, NEUTRAL, ENTAILS),
     "detail": (DUPLICATE, NOT_CONTRADICTED, NOT_CONTRADICTED),
     "contradiction": (CONTRADICTION, CONTRADICTS, CONTRADICTS),
     "distinct": (DISTINCT, NEUTRAL, NEUTRAL),
+    "apart": (DISTINCT, NOT_ENTAILED, NOT_ENTAILED),
+    "other": (NO_DUPLICATE, NOT_ENTAILED, NOT_ENTAILED),
 }
+"""How text a stands to text b: what the memory head may say, and the other of a to b and of b to a.
 
-_OF_BLOCKS: tuple[Relation, ...] = ("detail", "contradiction", "distinct")
+`detail` is a duplicate of which only the more detailed text is unknown; `other` is what an edit bound
+otherwise: it contradicts or is distinct.
+"""
+
+LETTERS = {"s": "equal", "c": "contradiction", "d": "apart"}
+"""Relations of exchanges and restatements as their files write them."""
+
+_OF_BLOCKS = ("detail", "contradiction", "distinct")
 COMPOSED_PER_SET = 6
 COMPOSED_PER_WORLD = 40
 HARD_NEGATIVES = 1.2  # pairs of two facts that look alike, per labelled pair inside a block
 EASY_NEGATIVES = 0.3
+PAIRS_PER_STORY = 80
+MOST_FACTS = 4
+_PRONOUNS = {"he": ("his", "him", "himself"), "she": ("her", "her", "herself")}
+_BEFORE_OBJECTS = "about|by|for|from|of|to|with"
+_TAIL = " (importance: high)"
 DATA = Path(__file__).parents[1] / "data"
 TABLE = tomllib.loads((DATA / "training.toml").read_text(encoding="utf-8"))
 
@@ -73,21 +83,28 @@ class Example(NamedTuple):
     weight: float = 1.0
 
 
-class ShortSet(NamedTuple):
-    """One short contrast set: wordings of one fact, facts that contradict it, facts beside it."""
+class ContrastSet(NamedTuple):
+    """Wordings of one fact, facts that contradict it, facts beside it.
 
-    category: str
-    same: tuple[str, str, str]
-    contra: tuple[str, str]
-    distinct: tuple[str, str]
-    subsumed: tuple[bool, bool]
+    `told` says how each wording stands to each later one.
+    """
+
+    same: tuple[str, ...]
+    contra: tuple[str, ...]
+    distinct: tuple[str, ...]
+    told: tuple[str, ...]
+    category: str = ""
 
 
-def both_orders(a: str, b: str, relation: Relation) -> Iterator[Example]:
+def both_orders(a: str, b: str, relation: str) -> tuple[Example, Example]:
     """The pair and its mirror image with the targets of both heads."""
-    memory, forward, backward = _TARGETS[relation]
-    yield Example(a, b, forward, memory)
-    yield Example(b, a, backward, memory)
+    memory, forward, backward = RELATIONS[relation]
+    return Example(a, b, forward, memory), Example(b, a, backward, memory)
+
+
+def either_order(a: str, b: str, relation: str, rng: random.Random) -> Example:
+    """The pair in an order that is drawn."""
+    return both_orders(a, b, relation)[rng.random() >= 0.5]
 
 
 def read_nli(path: Path, *, seed: int) -> list[Example]:
@@ -110,31 +127,46 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
     return map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
-def read_short(path: Path) -> list[ShortSet]:
+def read_short(path: Path) -> list[ContrastSet]:
     """The short contrast sets of a JSON Lines file."""
-    return [
-        ShortSet(
-            row["category"], (row["anchor"], row["dup"], row["dup2"]), (row["contra"], row["contra2"]),
-            (row["distinct"], row["distinct2"]),
-            (row["dup_kind"] == "subsumed", row["dup2_kind"] == "subsumed"),
-        )
-        for row in _rows(path)
-    ]  # fmt: skip
+    sets = []
+    for row in _rows(path):
+        anchor, *others = same = (row["anchor"], row["dup"], row["dup2"])
+        subsumed = [row["dup_kind"] == "subsumed", row["dup2_kind"] == "subsumed"]
+        more = ["b_has_more" if len(other) > len(anchor) else "a_has_more" for other in others]
+        told = [relation if part else "equal" for relation, part in zip(more, subsumed, strict=True)]
+        told.append("detail" if any(subsumed) else "equal")
+        contra, distinct = (row["contra"], row["contra2"]), (row["distinct"], row["distinct2"])
+        sets.append(ContrastSet(same, contra, distinct, tuple(told), row["category"]))
+    return sets
 
 
-def short_pairs(sets: Sequence[ShortSet]) -> Iterator[Example]:
-    """The fifteen certain pairs of each short set."""
+def read_minimal(path: Path) -> list[ContrastSet]:
+    """Lines `fact | same fact | opposed fact | distinct fact` of a text file, all near-identical."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    parts = ([part.strip() for part in line.split("|")] for line in lines)
+    return [ContrastSet((fact, same), (c,), (d,), ("equal",)) for fact, same, c, d in parts]
+
+
+def set_pairs(sets: Iterable[ContrastSet]) -> Iterator[Example]:
+    """The certain pairs of each set, in both orders."""
     for group in sets:
-        anchor, dup, dup2 = group.same
-        for other, is_subsumed in zip((dup, dup2), group.subsumed, strict=True):
-            more: Relation = "b_has_more" if len(other) > len(anchor) else "a_has_more"
-            yield from both_orders(anchor, other, more if is_subsumed else "equal")
-        yield from both_orders(dup, dup2, "detail" if any(group.subsumed) else "equal")
+        for (a, b), relation in zip(combinations(group.same, 2), group.told, strict=True):
+            yield from both_orders(a, b, relation)
         for text in group.same:
             for other in group.contra:
                 yield from both_orders(text, other, "contradiction")
             for other in group.distinct:
                 yield from both_orders(text, other, "distinct")
+
+
+def exchange_examples(sets: Sequence[ExchangeSet]) -> Iterator[Example]:
+    """Both orders of the six pairs of each set: three of duplicates, three bound otherwise."""
+    for same, other, letter in sets:
+        for a, b in combinations(same, 2):
+            yield from both_orders(a, b, "equal")
+        for text in same:
+            yield from both_orders(text, other, LETTERS[letter])
 
 
 def compound_pairs(path: Path) -> Iterator[Example]:
@@ -144,17 +176,7 @@ def compound_pairs(path: Path) -> Iterator[Example]:
             yield from both_orders(row[left], row[right], relation)
 
 
-def minimal_pairs(path: Path) -> Iterator[Example]:
-    """Pairs of a text file of lines `fact | same fact | opposed fact | distinct fact`, all near-identical."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        fact, same, opposed, other = (part.strip() for part in line.split("|"))
-        yield from both_orders(fact, same, "equal")
-        for text in (fact, same):
-            yield from both_orders(text, opposed, "contradiction")
-            yield from both_orders(text, other, "distinct")
-
-
-def composed_pairs(sets: Sequence[ShortSet], *, seed: int) -> Iterator[Example]:
+def composed_pairs(sets: Sequence[ContrastSet], *, seed: int) -> Iterator[Example]:
     """Compound memories joined from facts of one category, `COMPOSED_PER_SET` pairs per set."""
     rng = random.Random(seed)  # noqa: S311
     for group in sets:
@@ -168,7 +190,7 @@ def composed_pairs(sets: Sequence[ShortSet], *, seed: int) -> Iterator[Example]:
 def compose(
     same: Sequence[str], contra: Sequence[str], beside: Sequence[str],
     *, others: Sequence[Sequence[str]], rng: random.Random,
-) -> Iterator[Example]:  # fmt: skip
+) -> tuple[Example, Example]:  # fmt: skip
     """Two compound memories of three facts in both orders; only relations that the facts make certain.
 
     Contained facts make a duplicate, partly shared ones a distinct pair, one contradicted fact a
@@ -180,7 +202,7 @@ def compose(
     (first, second), (left_one, left_two) = rng.sample(same, 2), rng.sample(left, 2)
     right_one, near = rng.choice(right), rng.sample(beside, len(beside))
     more = rng.choice([[left_one], near[1:2] or [left_one], [left_one, *near[1:2]]])
-    recipes: list[tuple[list[str], list[str], Relation]] = [
+    recipes = [
         ([first, *more], [second], "a_has_more"),
         ([first, left_one, right_one], [second, left_two], "a_has_more"),
         ([first, left_one], [left_two, second], "detail"),
@@ -196,7 +218,7 @@ def compose(
     for other in near[:1]:
         recipes += [([first, *more], [other], "distinct"), ([first, left_one], [left_two, other], "distinct")]
     a, b, relation = rng.choice(recipes)
-    yield from both_orders(join(a, rng), join(b, rng), relation)
+    return both_orders(join(a, rng), join(b, rng), relation)
 
 
 def join(facts: Sequence[str], rng: random.Random) -> str:
@@ -205,14 +227,13 @@ def join(facts: Sequence[str], rng: random.Random) -> str:
     rng.shuffle(order)
     if len(order) == 1:
         return order[0]
-    bare = [fact.rstrip(".") for fact in order]
-    lowered = [
-        fact[0].lower() + fact[1:] if fact.startswith(tuple(TABLE["lowered"])) else fact for fact in bare[1:]
-    ]
+    first, *rest = bare = [fact.rstrip(".") for fact in order]
+    capital = tuple(TABLE["lowered"])
+    lowered = [fact[0].lower() + fact[1:] if fact.startswith(capital) else fact for fact in rest]
     ended = (fact if fact.endswith((".", "!", "?")) else fact + "." for fact in order)
     return (
         "; ".join(bare) + ".",
-        ", and ".join([bare[0], *lowered]) + ".",
+        ", and ".join([first, *lowered]) + ".",
         "\n".join(f"- {fact}" for fact in order),
         " ".join(ended),
     )[rng.randrange(4)]
@@ -243,9 +264,14 @@ def world_examples(
         hard = round(len(inside) * HARD_NEGATIVES)
         easy = min(len(across[hard:]), round(len(inside) * EASY_NEGATIVES))
         for i, j in across[:hard] + rng.sample(across[hard:], easy):
-            examples.append(list(both_orders(texts[i], texts[j], "distinct"))[rng.randrange(2)])
-        for _ in range(COMPOSED_PER_WORLD):
-            examples += _composed(world, rng)
+            examples.append(both_orders(texts[i], texts[j], "distinct")[rng.randrange(2)])
+        blocks = defaultdict[int, tuple[list[str], ...]](lambda: ([], [], []))
+        for line in world.lines:
+            blocks[line.block][{"!": 1, "~": 2}.get(line.role, 0)].append(line.judged)
+        told = [block for block in blocks.values() if len(block[0]) > 1]
+        for _ in range(COMPOSED_PER_WORLD if len(told) >= 3 else 0):
+            fact, left, right = rng.sample(told, 3)
+            examples.append(compose(*fact, others=(left[0], right[0]), rng=rng)[rng.randrange(2)])
     return examples
 
 
@@ -259,12 +285,109 @@ def wordings(worlds: Sequence[World]) -> list[list[str]]:
     return list(facts.values())
 
 
-def _composed(world: World, rng: random.Random) -> Iterator[Example]:
-    blocks = defaultdict[int, tuple[list[str], ...]](lambda: ([], [], []))
-    for line in world.lines:
-        blocks[line.block][{"!": 1, "~": 2}.get(line.role, 0)].append(line.judged)
-    told = [block for block in blocks.values() if len(block[0]) > 1]
-    if len(told) >= 3:
-        fact, left, right = rng.sample(told, 3)
-        pair = compose(*fact, others=(left[0], right[0]), rng=rng)
-        yield list(pair)[rng.randrange(2)]
+class Story(NamedTuple):
+    """A person with facts; `pronoun` is he or she.
+
+    A fact is three wordings, the last a fragment without subject, and the same of its later state, if any.
+    """
+
+    name: str
+    pronoun: str
+    facts: list[list[tuple[str, ...]]]
+
+
+def read_stories(path: Path) -> list[Story]:
+    """Stories of a text file: `# name | pronoun`, `- wording | wording | fragment`, `> later | fragment`.
+
+    A line that is none of these is a ValueError.
+    """
+    stories: list[Story] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        parts = tuple(part.strip() for part in line[1:].split("|"))
+        if line.startswith("#"):
+            stories.append(Story(parts[0], parts[1], []))
+        elif line.startswith("-"):
+            stories[-1].facts.append([parts])
+        elif line.startswith(">"):
+            stories[-1].facts[-1].append(parts)
+        elif line.strip():
+            raise ValueError(f"not a story line: {line!r}")
+    return stories
+
+
+def story_pairs(stories: Sequence[Story], *, seed: int) -> Iterator[Example]:
+    """`PAIRS_PER_STORY` pairs of each story, both orders."""
+    rng = random.Random(seed)  # noqa: S311
+    for story in stories:
+        for _ in range(PAIRS_PER_STORY):
+            a, b, relation = _draw(story, rng)
+            yield from both_orders(a, b, relation)
+
+
+def _draw(story: Story, rng: random.Random) -> tuple[str, str, str]:
+    later = [rng.random() < 0.4 and len(fact) > 1 for fact in story.facts]
+    relation = rng.choice(("part", "part", "equal", "overlap", "overlap", "apart", "contradiction"))
+    rng.shuffle(indices := list(range(len(story.facts))))
+    before, after = list(later), list(later)
+    told = "distinct"
+    if relation == "contradiction":
+        changed = rng.choice([i for i, fact in enumerate(story.facts) if len(fact) > 1])
+        rest = [i for i in indices if i != changed]
+        left, right = rng.randint(0, 2), rng.randint(0, 2)
+        start = rng.choice((0, left))
+        before[changed], after[changed] = False, True
+        a, b, told = [changed, *rest[:left]], [changed, *rest[start : start + right]], "contradiction"
+    elif relation == "equal":
+        a = b = indices[: rng.randint(1, 3)]
+        told = "equal"
+    elif relation == "part":
+        size = rng.randint(2, MOST_FACTS)
+        a, b, told = indices[:size], indices[: rng.randint(1, size - 1)], "a_has_more"
+    else:
+        shared = rng.randint(1, 2) if relation == "overlap" else 0
+        left, right = rng.randint(1, 2), rng.randint(1, 2)
+        a = indices[: shared + left]
+        b = [*indices[:shared], *indices[shared + left : shared + left + right]]
+    return render(story, a, before, rng), render(story, b, after, rng), told
+
+
+def render(story: Story, facts: Sequence[int], later: Sequence[bool], rng: random.Random) -> str:
+    """One memory that states the given facts, in the manner of a randomly drawn writer."""
+    order = list(facts)
+    rng.shuffle(order)
+    states = [story.facts[i][later[i]] for i in order]
+    if rng.random() < (0.45 if len(order) == 1 else 0.12):
+        return rng.choice((". ", "; ", ", ")).join(state[-1] for state in states)
+    subject = rng.choice((story.name, story.name, "User", "User", "The user"))
+    clauses = [rng.choice(state[:-1]) for state in states]
+    text = " ".join(_sentences(clauses, subject, story.pronoun, rng))
+    return text + _TAIL if rng.random() < 0.04 else text
+
+
+def _sentences(clauses: Sequence[str], subject: str, pronoun: str, rng: random.Random) -> Iterator[str]:
+    at = 0
+    while at < len(clauses):
+        clause = clauses[at]
+        opens = clause.startswith("@")
+        named = pronoun if opens and at > 0 and rng.random() < 0.7 else subject
+        if not opens and named == "The user":
+            named = "the user"
+        if at + 1 < len(clauses) and rng.random() < 0.45:
+            following = clauses[at + 1]
+            same = clause.startswith("@ ") and following.startswith("@ ")
+            clause += " and " + (following[2:] if same else following.replace("@", "\0"))
+            at += 1
+        at += 1
+        text = _name(_name(clause, named, pronoun, "@"), pronoun, pronoun, "\0")
+        yield text[0].upper() + text[1:] + "."
+
+
+def _name(text: str, subject: str, pronoun: str, mark: str) -> str:
+    own, objective, reflexive = _PRONOUNS[pronoun]
+    possessive = own if subject == pronoun else f"{subject}'s"
+    if subject == pronoun:
+        at = re.escape(mark)
+        text = re.sub(rf"\b({_BEFORE_OBJECTS}) {at}(?!['\w])", rf"\1 {objective}", text)
+        text = re.sub(rf"(?<!says)(?<!,) {at}$", f" {objective}", text)
+    text = text.replace(f"{mark}'s", possessive).replace(mark, subject)
+    return text.replace("%s", own).replace("%o", objective).replace("%r", reflexive)

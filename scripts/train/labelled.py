@@ -41,6 +41,7 @@ Floats = NDArray[np.float64]
 Encode = Callable[[list[str]], NDArray[np.float32]]
 """Texts to float32 [n, d] unit rows."""
 
+DEFAULTS = Settings()
 ORIGINS = ("hard", "real", "people", "bound", "store", "world")
 HARD_FOLDS = 12
 CHUNK = 400
@@ -51,8 +52,7 @@ CATEGORY_WEIGHT = 0.5  # the same pairs once more, among fewer neighbours
 def read_labelled(data: Path, encode: Encode) -> list[LabelledPair]:
     """Hard and real pairs, kept exchanges, the candidates of stores and of worlds that the network never saw.
 
-    `data` holds `pairs/dev.jsonl`, `pairs/real_dev.jsonl`, `stores/*.json` and, if there are any,
-    `exchanges/x*.tsv` and `worlds/w*.txt`. The source of each pair is one of `ORIGINS`.
+    The source of each pair is one of `ORIGINS`.
     """
     hard, real = (held.read_files([data / "pairs" / name])[0] for name in ("dev.jsonl", "real_dev.jsonl"))
     real = [replace(pair, source="real", category="") for pair in real]
@@ -78,19 +78,12 @@ def folds(pairs: Sequence[LabelledPair], count: int) -> list[int]:
 
 
 def near_pairs(
-    texts: Sequence[str], encode: Encode, *, floor: float, neighbours: int
+    texts: Sequence[str], encode: Encode, limits: Settings = DEFAULTS
 ) -> Iterator[tuple[int, int, float, PairContext]]:
-    """Rows, cosine and place of the pairs that the program finds among all these texts."""
+    """Rows, cosine and place of the pairs that the program finds among these texts, equal ones left out."""
     vectors = encode(list(texts))
-    near = indexes.near_pairs(vectors, floor=floor, neighbours=neighbours)
+    near = indexes.near_pairs(vectors, floor=limits.floor, neighbours=limits.neighbours)
     for (i, j, cosine), context in zip(near, contexts_of(vectors, texts, near.rows), strict=True):
-        yield i, j, cosine, context
-
-
-def _candidates(texts: Sequence[str], encode: Encode) -> Iterator[tuple[int, int, float, PairContext]]:
-    """Pairs of rows under the default settings, equal texts left out."""
-    limits = Settings()
-    for i, j, cosine, context in near_pairs(texts, encode, floor=limits.floor, neighbours=limits.neighbours):
         if exact_key(texts[i]) != exact_key(texts[j]):
             yield i, j, cosine, context
 
@@ -105,7 +98,7 @@ def _among_people(real: Sequence[LabelledPair], encode: Encode) -> Iterator[Labe
         pairs = [pair for pair in real if pair.group == user]
         texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
         at = {text: row for row, text in enumerate(texts)}
-        placed = {(i, j): (cosine, context) for i, j, cosine, context in _candidates(texts, encode)}
+        placed = {(i, j): (cosine, context) for i, j, cosine, context in near_pairs(texts, encode)}
         for pair in pairs:
             i, j = at[pair.a], at[pair.b]
             found = placed.get((min(i, j), max(i, j)))
@@ -122,7 +115,7 @@ def _inside(stores: Sequence[LabelledStore], encode: Encode) -> Iterator[Labelle
         living = [memory for memory in store.inventory.memories if not memory.pinned]
         for category in sorted({memory.category or "" for memory in living}):
             rows = [memory for memory in living if (memory.category or "") == category]
-            for i, j, cosine, context in _candidates([memory.text for memory in rows], encode):
+            for i, j, cosine, context in near_pairs([memory.text for memory in rows], encode):
                 a, b = rows[i], rows[j]
                 ids = frozenset((a.id, b.id))
                 relation = DUPLICATE if ids in same else CONTRADICTION if ids in opposed else DISTINCT
@@ -139,7 +132,7 @@ def _world_pairs(world: World, encode: Encode) -> Iterator[LabelledPair]:
         lines = tuple(line for line in world.lines if line.category == category)
         parts += [(lines, CATEGORY_WEIGHT)] if len(lines) < len(world.lines) else []
     for lines, weight in parts:
-        for i, j, cosine, context in _candidates([line.text for line in lines], encode):
+        for i, j, cosine, context in near_pairs([line.text for line in lines], encode):
             a, b = lines[i], lines[j]
             mine, theirs, relation = a.subjects, b.subjects, held.label(a, b)
             # Where metadata names different subjects no scorer is asked.
@@ -161,10 +154,8 @@ class Table:
     weight: Floats
     origin: NDArray[np.str_]
     group: NDArray[np.str_]
-    placed: NDArray[np.bool_]
-    """Whether a pair stands inside a store that tells something; the others are judged by their texts."""
-    refused: NDArray[np.bool_]
-    """Whether evidence keeps a pair from being merged by itself, whatever the calibrator says."""
+    placed: NDArray[np.bool_]  # inside a store that tells something; the others are judged by their texts
+    refused: NDArray[np.bool_]  # whether evidence keeps a pair from being merged, whatever is probable
 
 
 def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
@@ -176,9 +167,8 @@ def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
 
 def needed(inputs: Sequence[PairInput]) -> NDArray[np.bool_]:
     """Which pairs the shipped screen lets through, bool [n]; all of them where no screen is shipped."""
-    if not (FOLDER / SCREEN_FILE).is_file():
-        return np.ones(len(inputs), dtype=bool)
-    return Screen.load(FOLDER / SCREEN_FILE).needed(inputs)
+    file = FOLDER / SCREEN_FILE
+    return Screen.load(file).needed(inputs) if file.is_file() else np.ones(len(inputs), dtype=bool)
 
 
 def read_signals(
@@ -206,9 +196,8 @@ def table(
     """The signals as numbers beside labels, weights and origins; sure pairs as the scorer will see them."""
 
     def refused(pair: PairInput, read: PairSignals) -> bool:
-        entailment = read.whole_entailment[:, ENTAILS].tolist()
-        found = differences(pair, entailment=entailment)
-        return not decide((1.0, 0.0, 0.0), found, ALL_MERGED, entailment=entailment)[1]
+        ways = read.whole_entailment[:, ENTAILS].tolist()
+        return not decide((1.0, 0.0, 0.0), differences(pair, entailment=ways), ALL_MERGED, entailment=ways)[1]
 
     return Table(
         rows=features([screened(one) for one in signals], inputs),

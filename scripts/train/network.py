@@ -137,20 +137,19 @@ def _plan_batches(lengths: Sequence[int], size: int, options: Namespace) -> list
 
 
 def _loss(network: PairNetwork, batch: PairBatch, chosen: Sequence[Example], *, bf16: bool) -> Tensor:
-    """Weighted mean over the batch of both heads' costs."""
+    """Weighted mean over the batch of what the allowed answers of both heads lack: minus log probability."""
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         logits = network(batch)
     weight = torch.tensor([one.weight for one in chosen])
-    parts = (logits.entailment, [e.entailment for e in chosen]), (logits.memory, [e.memory for e in chosen])
-    cost = torch.stack([_cost(*part) for part in parts]).sum(dim=0)
+    cost = torch.zeros(len(chosen))
+    for said, allowed in (
+        (logits.entailment, [one.entailment for one in chosen]),
+        (logits.memory, [one.memory for one in chosen]),
+    ):
+        refused = ~torch.tensor(allowed, dtype=torch.bool)
+        scores = log_softmax(said.float(), dim=-1).masked_fill(refused, -torch.inf)
+        cost -= torch.logsumexp(scores, dim=-1)
     return (cost * weight).sum() / weight.sum()
-
-
-def _cost(logits: Tensor, allowed: Sequence[tuple[int, int, int]]) -> Tensor:
-    """Minus log of the probability given to the allowed answers, float32 [n]."""
-    mask = torch.tensor(allowed, dtype=torch.bool)
-    scores = log_softmax(logits.float(), dim=-1).masked_fill(~mask, -torch.inf)
-    return -torch.logsumexp(scores, dim=-1)
 
 
 def _share_of_rate(step: int, total: int) -> float:
@@ -160,23 +159,16 @@ def _share_of_rate(step: int, total: int) -> float:
     return FINAL_FRACTION + (1 - FINAL_FRACTION) * (total - step) / max(1, total - warm)
 
 
-def quantize(network: PairNetwork) -> None:
-    """Give the network the rounded weights that will be shipped: the calibrator is fitted on those."""
-    network.load_state_dict(weights.unpack(weights.pack(network)), strict=False)
-
-
 def export(
-    network: PairNetwork, calibrator: Calibrator, thresholds: Limits,
+    network: PairNetwork, calibrator: Calibrator, thresholds: Limits, figures: dict[str, Any],
     *, folder: Path, max_length: int, base: str | None,
 ) -> None:  # fmt: skip
-    """Write every file but the model card and the figures; no `base` is the packaged one."""
+    """Write every file but the model card; no `base` is the packaged one."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(
-        {name: tensor.contiguous() for name, tensor in weights.pack(network).items()},
-        folder / weights.WEIGHTS_FILE,
-    )
+    tensors = {name: tensor.contiguous() for name, tensor in weights.pack(network).items()}
+    save_file(tensors, folder / weights.WEIGHTS_FILE)
     (folder / weights.WEIGHTS_FILE).chmod(0o644)
     calibrator.save(folder / CALIBRATOR_FILE)
     config = {
@@ -195,6 +187,7 @@ def export(
         "thresholds_alone": asdict(thresholds.alone),
     }
     (folder / weights.CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+    add_figures(folder, figures)
 
 
 def add_figures(folder: Path, figures: dict[str, Any]) -> None:

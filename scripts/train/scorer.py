@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
@@ -24,23 +25,21 @@ from torch import Tensor
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.network import PairNetwork
 from ...models.bundled.scorer import FOLDER
-from ...models.bundled.weights import WEIGHTS_FILE, unpack
+from ...models.bundled.weights import WEIGHTS_FILE, pack, unpack
 from ...models.encoder import SentenceEncoder
 from ...pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
 from ..evaluate import labelled as held
 from ..evaluate.quality import store_report
-from . import calibrate, labelled, restatements
+from . import calibrate, edits, labelled
 from . import examples as pairs_of
-from .edits import edited_pairs, set_examples
-from .examples import DUPLICATE, Example, read_nli
-from .network import add_figures, build, export, quantize, train
-from .stories import read_stories, story_pairs
+from .examples import DATA, DUPLICATE, Example, read_nli
+from .network import add_figures, build, export, train
 
 log = logging.getLogger(__name__)
 
 SEED = 7
-SHIPPED = "shipped"
-"""Name that stands for the weights of the package instead of a checkpoint."""
+NLI = Path("nli", "train.tsv.gz")
+SHIPPED = "shipped"  # stands for the weights of the package instead of a checkpoint
 PRETRAIN_LENGTH = 96
 FINETUNE_LENGTH = 192
 MINIMAL_REPEATS = 2
@@ -76,7 +75,7 @@ def _pretrain(options: Namespace) -> None:
     torch.manual_seed(SEED)
     network, tokenizer = build(options.base, max_length=PRETRAIN_LENGTH, dropout=False)
     options.name, options.seed = "pretrain", SEED
-    train(network, tokenizer, _general(options), batch_size=64, options=options)
+    train(network, tokenizer, read_nli(options.data / NLI, seed=SEED), batch_size=64, options=options)
 
 
 def _finetune(options: Namespace) -> None:
@@ -93,39 +92,31 @@ def _finetune(options: Namespace) -> None:
     worlds, _ = held.held_out(held.read_worlds(options.data / "worlds"))
     blocks = pairs_of.world_examples(worlds, _encode(options), seed=seed)
     seen, _ = held.read_exchanges(options.data / "exchanges")
-    relations, patterns = restatements.read_restatements(pairs_of.DATA / "restatements.txt")
+    relations, patterns = edits.read_restatements(DATA / "restatements.txt")
     groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen)]
     outside = read_nli(options.data / "outside" / "train.tsv.gz", seed=seed)
-    general = [*outside[: DRAWN["outside"]], *_general(options, 2)[: options.replay]]
+    short = pairs_of.read_short(DATA / "contrast_short.jsonl")
+    own = [
+        *pairs_of.set_pairs(short),
+        *list(pairs_of.set_pairs(pairs_of.read_minimal(DATA / "minimal.txt"))) * MINIMAL_REPEATS,
+        *pairs_of.compound_pairs(DATA / "contrast_compound.jsonl"),
+        *pairs_of.composed_pairs(short, seed=seed),
+        *pairs_of.story_pairs(pairs_of.read_stories(DATA / "stories.txt"), seed=seed),
+    ]
+    general = [*outside[: DRAWN["outside"]], *read_nli(options.data / NLI, seed=seed + 2)[: options.replay]]
     examples = [
         *(one for one in blocks if one.memory == DUPLICATE),
         *some([one for one in blocks if one.memory != DUPLICATE], "blocks"),
-        *some(list(set_examples(seen)) * 3, "exchanges"),
-        *restatements.constructed_pairs(relations, seed=seed, count=DRAWN["constructed"]),
-        *restatements.restated_pairs(groups, patterns, seed=seed, count=DRAWN["restated"]),
-        *edited_pairs(groups, seed=seed, changing=DRAWN["edits"], keeping=DRAWN["keeping"]),
-        *some(_own_examples(seed), "own"),
+        *some(list(pairs_of.exchange_examples(seen)) * 3, "exchanges"),
+        *edits.constructed_pairs(relations, seed=seed, count=DRAWN["constructed"]),
+        *edits.restated_pairs(groups, patterns, seed=seed, count=DRAWN["restated"]),
+        *edits.edited_pairs(groups, seed=seed, changing=DRAWN["edits"], keeping=DRAWN["keeping"]),
+        *some(own, "own"),
         *(one._replace(weight=REPLAY_WEIGHT) for one in general),
     ]
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
     _start(network, options)
     train(network, tokenizer, examples, batch_size=32, options=options)
-
-
-def _own_examples(seed: int) -> list[Example]:
-    """Contrast sets, minimal pairs, composed memories and stories; each pair beside its mirror image."""
-    short = pairs_of.read_short(pairs_of.DATA / "contrast_short.jsonl")
-    return [
-        *pairs_of.short_pairs(short),
-        *list(pairs_of.minimal_pairs(pairs_of.DATA / "minimal.txt")) * MINIMAL_REPEATS,
-        *pairs_of.compound_pairs(pairs_of.DATA / "contrast_compound.jsonl"),
-        *pairs_of.composed_pairs(short, seed=seed),
-        *story_pairs(read_stories(pairs_of.DATA / "stories.txt"), seed=seed),
-    ]
-
-
-def _general(options: Namespace, offset: int = 0) -> list[Example]:
-    return read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + offset)
 
 
 def _encode(options: Namespace) -> labelled.Encode:
@@ -165,25 +156,21 @@ def _calibrate(options: Namespace) -> None:
     encode = _encode(options)
     every = labelled.read_labelled(options.data, encode)
     scored = labelled.as_scored(every, encode)
-    passed = [
-        (pair, one) for pair, one, keep in zip(every, scored, labelled.needed(scored), strict=True) if keep
-    ]
-    pairs, inputs = map(list, zip(*passed, strict=True))
+    kept = np.flatnonzero(labelled.needed(scored))
+    pairs, inputs = [every[at] for at in kept], [scored[at] for at in kept]
     log.info("%d of %d labelled pairs pass the screen", len(pairs), len(every))
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
     _start(network, options)
-    quantize(network)
+    network.load_state_dict(unpack(pack(network)), strict=False)  # rounded, as they will be shipped
     cache = options.work / f"{options.start}.signals"
     data = labelled.table(pairs, inputs, labelled.read_signals(network, tokenizer, inputs, cache))
     fold = labelled.folds(pairs, calibrate.FOLDS)
-    calibrators = calibrate.fit_folds(data, fold, seed=SEED)
-    probability = calibrate.cross_validated(data, fold, calibrators)
+    probability, calibrators = calibrate.cross_validated(data, fold, seed=SEED)
     fitted = calibrate.thresholds(probability, data)
     reported: dict[str, Any] = calibrate.report(probability, data, fitted)
     print(json.dumps({"thresholds": asdict(fitted), **reported}, indent=1), flush=True)
     target, shipped = options.out or options.work / "memory_nli", calibrate.fit(data, seed=SEED)
-    export(network, shipped, fitted, folder=target, max_length=FINETUNE_LENGTH, base=options.base)
-    add_figures(target, reported)
+    export(network, shipped, fitted, reported, folder=target, max_length=FINETUNE_LENGTH, base=options.base)
     if options.base is None:
         fold_of = dict(zip(data.group.tolist(), fold, strict=True))
         reported["in_stores"] = _inside_stores(options, target, calibrators, fold_of)

@@ -30,16 +30,12 @@ from ...settings import Settings
 from ..evaluate import labelled as held
 from ..evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, World, WorldLine
 from .calibrate import Floats, flatten
-from .labelled import Encode, near_pairs
+from .labelled import DEFAULTS, Encode, near_pairs
 
 log = logging.getLogger(__name__)
 
-KEPT = {DUPLICATE: 0.995, CONTRADICTION: 0.99}
-"""Share of the candidates of each label that must be read, over all styles and kinds of groups that count."""
-
-WORDS_SHARE = 0.3
-"""Share of what may be lost that the first step may lose."""
-
+KEPT = {DUPLICATE: 0.995, CONTRADICTION: 0.99}  # share of the candidates of each label that must be read
+WORDS_SHARE = 0.3  # of what may be lost, the share that the first step may lose
 WHOLE, CATEGORY, BLOCKS, SAMPLE, SEVERAL = range(5)
 COUNTED = (WHOLE, SEVERAL)
 """Kinds of groups at natural size: the limits are set on these, and must hold on each."""
@@ -65,10 +61,10 @@ class Sampled(NamedTuple):
 
 def sample(worlds: Sequence[World], encode: Encode, *, seed: int) -> Sampled:
     """Labelled candidates of all groups of the worlds; of the distinct ones a share, drawn."""
-    rng, limits = np.random.default_rng(seed), Settings()
+    rng = np.random.default_rng(seed)
     rows: list[tuple[PairInput, int, float, int, int, str]] = []
     for kind, fold, style, lines in _groups(worlds, rng):
-        for pair, what in candidates(lines, encode, floor=limits.floor, neighbours=limits.neighbours):
+        for pair, what in candidates(lines, encode):
             share = DISTINCT_KEPT if what == DISTINCT else 1.0
             if share == 1.0 or rng.random() < share:
                 rows.append((pair, what, 1.0 / share, kind, fold, style))
@@ -77,14 +73,13 @@ def sample(worlds: Sequence[World], encode: Encode, *, seed: int) -> Sampled:
 
 
 def candidates(
-    lines: Sequence[WorldLine], encode: Encode, *, floor: float, neighbours: int
+    lines: Sequence[WorldLine], encode: Encode, limits: Settings = DEFAULTS
 ) -> Iterator[tuple[PairInput, int]]:
     """The labelled candidates among some lines, as the program finds them in one scope and category."""
     kept = list({exact_key(line.judged): line for line in reversed(lines)}.values())[::-1]
     if len(kept) < 2:
         return
-    texts = [line.judged for line in kept]
-    for i, j, cosine, context in near_pairs(texts, encode, floor=floor, neighbours=neighbours):
+    for i, j, cosine, context in near_pairs([line.judged for line in kept], encode, limits):
         a, b = kept[i], kept[j]
         if (what := held.label(a, b)) != held.UNLABELLED:
             dates = a.stated_at, b.stated_at
@@ -121,14 +116,6 @@ def _parts(world: World, rng: np.random.Generator) -> Iterator[tuple[int, Sequen
         yield SAMPLE, [line for line in world.lines if rng.random() < share]
 
 
-def token_weights(ids: Sequence[tuple[int, ...]], size: int) -> NDArray[np.int64]:
-    """How much each token of the vocabulary says: hundredths of the logarithm of how rarely a text has it."""
-    count = np.zeros(size)
-    for row in ids:
-        count[list(set(row))] += 1
-    return np.round(100 * np.log((len(ids) + 1) / (count + LEAST_FREQUENT))).astype(np.int64)
-
-
 def fit_trees(rows: Floats, wanted: NDArray[np.bool_], weight: Floats, *, seed: int) -> Calibrator:
     """Trees whose first column is the probability that a pair must be read."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -154,11 +141,7 @@ def cross_validate(rows: Floats, data: Sampled, chosen: NDArray[np.bool_], *, se
 def limit(score: Floats, data: Sampled, chosen: NDArray[np.bool_], *, lost: float = 1.0) -> float:
     """Highest score below which no kind of group that counts loses more than it may.
 
-    Args:
-        score: Cross-validated, of every pair.
-        data: What the pairs are.
-        chosen: Pairs that an earlier step kept; those it left out count as lost.
-        lost: Share of what may be lost that may be lost up to here.
+    Pairs that are not `chosen` are lost already; `lost` is the share of what may be lost up to here.
     """
     limits = []
     for what, share in KEPT.items():
@@ -218,7 +201,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     vectors = dict(zip(texts, SentenceEncoder().encode(texts), strict=True))
     data = sample(worlds, lambda some: np.stack([vectors[text] for text in some]), seed=options.seed)
     tokens = TokenVectors()
-    screen = fit(data, token_weights(tokens.ids(texts), tokens.vocabulary), seed=options.seed)
+    count = np.zeros(tokens.vocabulary)
+    for row in tokens.ids(texts):
+        count[list(set(row))] += 1
+    # How much a token says: hundredths of the logarithm of how rarely a text has it.
+    weight = np.round(100 * np.log((len(texts) + 1) / (count + LEAST_FREQUENT))).astype(np.int64)
+    screen = fit(data, weight, seed=options.seed)
     screen.save(options.folder / SCREEN_FILE)
     log.info("%s: %s", options.folder, write_sums(options.folder))
     return 0

@@ -74,7 +74,7 @@ def test_entities_stand_there_a_second_time_under_other_names(tmp_path: Path) ->
                 json.dumps({"type": "entity", "name": name, "entityType": "shop", "observations": said})
             )
             lines.write("\n")
-    pairs = planted.plant_entities(graph, random.Random(1))  # noqa: S311
+    pairs = planted.plant_graph(graph, (), random.Random(1))  # noqa: S311
     held = {line["name"]: line["observations"] for line in map(json.loads, graph.read_text().splitlines())}
     assert [pair.form for pair in pairs] == ["parentheses", "general word"]
     for pair in pairs:

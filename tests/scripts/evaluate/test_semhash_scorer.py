@@ -11,7 +11,7 @@ from mem0_dream.errors import MissingExtraError
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.records import Candidate, Label, Memory, Scope
 from mem0_dream.scripts.evaluate import quality as evaluate
-from mem0_dream.scripts.evaluate.semhash_scorer import SemHashScorer, judge_alone
+from mem0_dream.scripts.evaluate.quality import SemHashScorer, judge_alone
 
 SCOPE = Scope.of(user_id="u")
 

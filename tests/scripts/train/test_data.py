@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from mem0_dream.scripts.train import examples, restatements, stories
+from mem0_dream.scripts.train import edits, examples
 
 
 def seeded(seed: int) -> random.Random:
@@ -15,7 +15,7 @@ def seeded(seed: int) -> random.Random:
 
 
 DATA = examples.DATA
-PATTERNS = restatements.read_restatements(DATA / "restatements.txt")[1]
+PATTERNS = edits.read_restatements(DATA / "restatements.txt")[1]
 
 
 def test_both_orders_mirror_the_direction_of_entailment() -> None:
@@ -30,11 +30,11 @@ def test_both_orders_mirror_the_direction_of_entailment() -> None:
 
 def test_sets_give_their_certain_pairs_in_both_orders() -> None:
     group = examples.read_short(DATA / "contrast_short.jsonl")[:1]
-    labels = [example.memory for example in examples.short_pairs(group)]
+    labels = [example.memory for example in examples.set_pairs(group)]
     of = (examples.DUPLICATE, examples.CONTRADICTION, examples.DISTINCT)
     assert [labels.count(label) for label in of] == [6, 12, 12]
     assert sum(1 for _ in examples.compound_pairs(DATA / "contrast_compound.jsonl")) % 48 == 0
-    assert sum(1 for _ in examples.minimal_pairs(DATA / "minimal.txt")) % 10 == 0
+    assert len(list(examples.set_pairs(examples.read_minimal(DATA / "minimal.txt")))) % 10 == 0
 
 
 def test_composed_pairs_are_reproducible() -> None:
@@ -55,16 +55,14 @@ def test_stories_use_the_later_state_only_where_asked(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text(
         "# Ada | she\n- @ lives in Rome | Rome\n> @ lives in Oslo | Oslo\n", encoding="utf-8"
     )
-    (story,) = stories.read_stories(tmp_path / "s.txt")
-    assert story == stories.Story(
-        "Ada", "she", (stories.Fact(("@ lives in Rome", "Rome"), ("@ lives in Oslo", "Oslo")),)
-    )
-    assert "Rome" in stories.render(story, [0], [False], seeded(0))
-    assert "Oslo" in stories.render(story, [0], [True], seeded(0))
+    (story,) = examples.read_stories(tmp_path / "s.txt")
+    assert story == ("Ada", "she", [[("@ lives in Rome", "Rome"), ("@ lives in Oslo", "Oslo")]])
+    assert "Rome" in examples.render(story, [0], [False], seeded(0))
+    assert "Oslo" in examples.render(story, [0], [True], seeded(0))
 
 
 def test_story_pairs_leave_no_placeholder() -> None:
-    for example in stories.story_pairs(stories.read_stories(DATA / "stories.txt"), seed=5):
+    for example in examples.story_pairs(examples.read_stories(DATA / "stories.txt"), seed=5):
         assert not {"@", "%s", "%o", "%r"} & set(example.a.replace("%s", " %s ").split())
         assert "\0" not in example.a
 
@@ -72,7 +70,7 @@ def test_story_pairs_leave_no_placeholder() -> None:
 def test_a_line_that_is_no_story_line_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("# Ada | she\n+ oops\n", encoding="utf-8")
     with pytest.raises(ValueError, match="oops"):
-        stories.read_stories(tmp_path / "s.txt")
+        examples.read_stories(tmp_path / "s.txt")
 
 
 def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
@@ -82,9 +80,9 @@ def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
 
 
 def test_a_pronoun_takes_the_case_of_its_place() -> None:
-    facts = (stories.Fact(("@ moved", "Moved")), stories.Fact(("the form is for @ and @'s son", "Form")))
-    story = stories.Story("Ana", "she", facts)
-    texts = {stories.render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}
+    facts = [[("@ moved", "Moved")], [("the form is for @ and @'s son", "Form")]]
+    story = examples.Story("Ana", "she", facts)
+    texts = {examples.render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}
     assert any("for her and her son" in text for text in texts)
     assert not any("for she" in text for text in texts)
 
@@ -92,7 +90,7 @@ def test_a_pronoun_takes_the_case_of_its_place() -> None:
 def test_constructions_say_the_same_unless_two_are_exchanged(tmp_path: Path) -> None:
     file = tmp_path / "r.txt"
     file.write_text("@one: Ann; Bo\nc one -: {a} leads {b} | {b} is led by {a}\n", encoding="utf-8")
-    pairs = list(restatements.constructed_pairs(restatements.read_restatements(file)[0], seed=1, count=200))
+    pairs = list(edits.constructed_pairs(edits.read_restatements(file)[0], seed=1, count=200))
     led = {"Ann leads Bo": "Ann", "Bo is led by Ann": "Ann", "Bo leads Ann": "Bo", "Ann is led by Bo": "Bo"}
 
     def leader(text: str) -> str:
@@ -109,7 +107,7 @@ def test_constructions_say_the_same_unless_two_are_exchanged(tmp_path: Path) -> 
 def test_a_relation_of_another_shape_is_an_error(tmp_path: Path, line: str) -> None:
     (tmp_path / "r.txt").write_text(f"@one: Ann; Bo\n{line}\n", encoding="utf-8")
     with pytest.raises(ValueError, match="leads"):
-        restatements.read_restatements(tmp_path / "r.txt")
+        edits.read_restatements(tmp_path / "r.txt")
 
 
 @pytest.mark.parametrize(
@@ -124,14 +122,12 @@ def test_a_relation_of_another_shape_is_an_error(tmp_path: Path, line: str) -> N
     ],
 )  # fmt: skip
 def test_a_restatement_moves_what_it_says(text: str, forms: set[str | None]) -> None:
-    assert {restatements.restated(text, PATTERNS, seeded(seed)) for seed in range(20)} == forms
+    assert {edits.restated(text, PATTERNS, seeded(seed)) for seed in range(20)} == forms
 
 
 def test_a_restatement_comes_with_its_exchange() -> None:
     told = [
         pair.memory
-        for pair in restatements.restated_pairs(
-            [["User ran home for 5 km on Monday."]], PATTERNS, seed=2, count=1
-        )
+        for pair in edits.restated_pairs([["User ran home for 5 km on Monday."]], PATTERNS, seed=2, count=1)
     ]
     assert told == [examples.DUPLICATE, examples.NO_DUPLICATE]
