@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-CASES = Path(__file__).parents[1] / "models" / "facts"
 
+def rows_of(table: Path, *keys: str, cells: int = 0) -> list[tuple[str, ...]]:
+    """The rows under a key: what stands behind it, filled up with empty cells; under several, with their keys.
 
-def rows_of(name: str, key: str, *, cells: int) -> list[tuple[str, ...]]:
-    """The rows under a key: what stands behind it, filled up with empty cells."""
-    lines = (line.split("\t") for line in (CASES / name).read_text(encoding="utf-8").splitlines())
-    return [tuple([*line[1:], ""][:cells]) for line in lines if line[0] == key]
+    What is written as a backslash and an n is a line break.
+    """
+    lines = (line.replace("\\n", "\n").split("\t") for line in table.read_text(encoding="utf-8").splitlines())
+    rows = (line[len(keys) == 1 :] for line in lines if line[0] in keys)
+    return [(*row, *[""] * (cells - len(row))) for row in rows]

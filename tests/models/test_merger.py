@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -21,7 +23,9 @@ from mem0_dream.models.merger import (
 )
 from mem0_dream.models.text.statements import clauses, sentences
 from mem0_dream.records import Memory, Scope
+from rows import rows_of
 
+TABLE = Path(__file__).with_name("merges.tsv")
 SCOPE = Scope.of(user_id="alice")
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -34,18 +38,10 @@ def draft(*texts: str, entails=None) -> Draft:
     return drafted([memory(f"m{at}", text, at) for at, text in enumerate(texts)], entails=entails)
 
 
-@pytest.mark.parametrize(
-    ("text", "members", "together"),
-    [
-        ("Likes tea. Fond of tea.", ("Likes tea", "Fond of tea"), True),
-        ("IELTS booked for May. exam day 14/05.", ("IELTS booked for May", "exam day 14/05"), True),
-        ("Likes tea. Rests. Likes tea. Runs.", ("Likes tea. Rests.", "Likes tea. Runs."), True),
-        ("Likes tea. Rests. Runs.", ("Likes tea. Rests.", "Likes tea. Runs."), False),
-        ("Likes tea. Rests. Runs.", ("Likes tea. Rests.", "Fond of tea. Runs."), False),
-    ],
-)
-def test_a_text_that_says_one_after_the_other_only_puts_them_together(text, members, together):
-    assert puts_together(text, members) is together
+@pytest.mark.parametrize("row", rows_of(TABLE, "together", "not together"))
+def test_a_text_that_says_one_after_the_other_only_puts_them_together(row):
+    said, text, *members = row
+    assert puts_together(text, members) is (said == "together")
 
 
 class TestWhole:
@@ -62,24 +58,14 @@ class TestWhole:
         assert draft(*texts, entails=lambda a, b: ENTAILED).whole is not None
         assert draft(*texts, entails=lambda a, b: ENTAILED - 0.01).whole is None
 
-    @pytest.mark.parametrize(
-        ("text", "other", "said"),
-        [
-            ("Owes nothing to anybody", "He has no debts", True),
-            ("Pocket money is 60,000 won a month", "Monthly allowance: 60,000 won", True),
-            ("Every Monday, 08:00: physio", "Physiotherapy is on Mondays at 08:00", True),
-            ("Takes 20 mg at noon", "Takes 20 mg at noon, not at night", False),
-            ("Shares a flat with Anna", "Has shared a flat with Anna since 2019", False),
-            ("Shares a flat with her sister", "Shares a flat with her sister Anna", False),
-        ],
-    )
-    def test_what_is_certainly_said_may_be_said_in_another_form(self, text, other, said):
+    @pytest.mark.parametrize(("said", "text", "other"), rows_of(TABLE, "said", "not said"))
+    def test_what_is_certainly_said_may_be_said_in_another_form(self, said, text, other):
         kept, goes = memory("a", text), memory("b", other)
         found = {
             sure: whole_of([kept, goes], among=[kept], entails=lambda _a, _b, sure=sure: sure)
             for sure in (CERTAIN, CERTAIN - 0.01)
         }
-        assert found == {CERTAIN: kept if said else None, CERTAIN - 0.01: None}
+        assert found == {CERTAIN: kept if said == "said" else None, CERTAIN - 0.01: None}
 
     def test_of_two_that_certainly_say_the_same_the_newest_wording_stays(self):
         old, new = memory("a", "Keeps bees in the garden"), memory("b", "There are hives behind her house", 9)
@@ -129,54 +115,9 @@ class TestWhole:
         assert drafted([undated, naive]).whole == "b"
 
 
-WHIPPET, LEADS, WORKS = (
-    "Pickle is a brindle whippet adopted in 2022",
-    "Anna leads the QA team of the bank in Porto since 2021",
-    "Works at Acme as an architect. Lives in Bristol with a whippet",
-)
-FUSED = {
-    "each adds what the other lacks": (
-        ["Dad was a sailor out of Gdansk", "Dad worked on cargo ships for thirty years"],
-        "Dad worked on cargo ships for thirty years. Dad was a sailor out of Gdansk.",
-    ),
-    "sentences that add nothing are left out": (
-        ["Pickle is a brindle whippet, 4 years old. Sleeps in the hall.", "Pickle is a whippet. Pickle fears fireworks."],
-        "Pickle is a brindle whippet, 4 years old. Sleeps in the hall. Pickle fears fireworks.",
-    ),
-    "a sentence takes the place of one it says completely": (
-        ["Pickle is a whippet. Pickle fears loud fireworks. Pickle sleeps in the hall", WHIPPET],
-        f"{WHIPPET}. Pickle fears loud fireworks. Pickle sleeps in the hall.",
-    ),
-    "one sentence can replace several": (
-        ["Pickle is a whippet. Fears loud fireworks at night. Pickle is brindle", WHIPPET],
-        f"{WHIPPET}. Fears loud fireworks at night.",
-    ),
-    "a dependent sentence brings what it leans on": (
-        ["Priya from Leeds joined the platform team in May as a senior engineer", "Priya joined in May. She leads QA."],
-        "Priya from Leeds joined the platform team in May as a senior engineer. Priya joined in May. She leads QA.",
-    ),
-    "a clause with its own subject stands alone": (
-        [LEADS, "Anna leads the QA team; Bruno leads the API team."], f"{LEADS}. Bruno leads the API team.",
-    ),
-    "a clause without a subject keeps its sentence": (
-        [LEADS, "Anna leads the QA team; plays chess too."], f"{LEADS}. Anna leads the QA team; plays chess too.",
-    ),
-    "three members end in one text": (
-        ["Works at Acme as a landscape architect", "Works in Bristol on Mondays", "Works at Acme on Mondays", "Works at Acme"],
-        "Works at Acme as a landscape architect. Works at Acme on Mondays. Works in Bristol on Mondays.",
-    ),
-    "words spread over two sentences state nothing": (
-        [WORKS, "Works at Acme in Bristol"], f"{WORKS}. Works at Acme in Bristol.",
-    ),
-    "another script is joined by its own marks": (
-        ["住在北京市朝阳区里", "在北京的银行上班"], "住在北京市朝阳区里。在北京的银行上班。",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", FUSED)
+@pytest.mark.parametrize("case", rows_of(TABLE, "fused"), ids=itemgetter(0))
 def test_a_draft_holds_what_each_adds(case):
-    texts, expected = FUSED[case]
+    _, expected, *texts = case
     assert draft(*texts) == Draft(expected, None)
 
 
@@ -207,23 +148,9 @@ class TestRefusal:
 
 
 class TestCutting:
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
-            ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-            ("Saw Dr. Rees, e.g. Monday. Then left", ["Saw Dr. Rees, e.g. Monday.", "Then left"]),
-            ("Uses v1.2 and 3.5 mg. Fine", ["Uses v1.2 and 3.5 mg.", "Fine"]),
-            ("Run `a. B` now. Done", ["Run `a. B` now.", "Done"]),
-            ('Said "Go. Now" twice. Left', ['Said "Go. Now" twice.', "Left"]),
-            ("Met J. Smith (born 1970. In Rome) once", ["Met J. Smith (born 1970. In Rome) once"]),
-            ("Is 5'11\" tall. Runs", ["Is 5'11\" tall. Runs"]),
-            ("first line\nsecond line", ["first line", "second line"]),
-            ("我住在北京。我喝茶。", ["我住在北京。", "我喝茶。"]),
-            ("likes tea. hates coffee.", ["likes tea. hates coffee."]),
-        ],
-    )
-    def test_sentences_end_only_where_they_are_sure_to(self, text, expected):
-        assert sentences(text) == expected
+    @pytest.mark.parametrize("row", rows_of(TABLE, "sentences"))
+    def test_sentences_end_only_where_they_are_sure_to(self, row):
+        assert sentences(row[0]) == list(row[1:])
 
     def test_clauses_are_cut_only_before_a_subject(self):
         assert clauses("I cook, and I bake; we share") == ["I cook", "I bake", "we share"]

@@ -16,7 +16,7 @@ from mem0_dream.models.keywords import opposed
 from mem0_dream.models.restated import restated
 from mem0_dream.models.same_statement import same_statement
 from mem0_dream.models.stance import stance_evidence
-from mem0_dream.models.text.words import only_denied
+from mem0_dream.models.text.words import exact_key, only_denied
 from mem0_dream.models.wording import exchanged
 from mem0_dream.pipeline.judging.judge import two_values
 from mem0_dream.records import Evidence
@@ -51,6 +51,7 @@ RULES: dict[str, Callable[[str, str], Words]] = {
     "restated": lambda a, b: tuple(filter(None, [restated(a, b)])),
     "same": lambda a, b: told(same_statement(a, b)),
     "opposed": lambda a, b: told(opposed(a, b)),
+    "key": lambda a, b: told(exact_key(a) == exact_key(b)),
     "only denied": lambda a, b: told(only_denied(a, b)),
     "ends": lambda a, b: tuple(filter(None, [told_end(a, b)])),
     "two values": lambda a, b: tuple(filter(None, [two_values(a, b, ("home", "employer", "deploy target"))])),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from builders import DUPLICATE, memory, plan_of
 from hypothesis import given, strategies as st
@@ -15,10 +17,11 @@ from mem0_dream.records import Candidate, Label
 from mem0_dream.testing import FakeScorer, InMemoryStore
 from rows import rows_of
 
+TABLE = Path(__file__).with_name("pairs.tsv")
 DISTINCT = (0.0, 0.0, 1.0)
 
-SURE, POSSIBLE = (rows_of("pairs.tsv", key, cells=3) for key in ("sure", "possible"))
-REVERSED, NEITHER = (rows_of("pairs.tsv", key, cells=2) for key in ("reversed", "neither"))
+SURE, POSSIBLE = (rows_of(TABLE, key, cells=3) for key in ("sure", "possible"))
+REVERSED, NEITHER = (rows_of(TABLE, key, cells=2) for key in ("reversed", "neither"))
 
 
 @pytest.mark.parametrize(("a", "b", "attribute"), SURE)

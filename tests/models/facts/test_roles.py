@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +18,9 @@ from mem0_dream.records import Candidate, Evidence, Label
 from mem0_dream.testing import FakeScorer
 from rows import rows_of
 
+TABLE = Path(__file__).with_name("pairs.tsv")
 EXCHANGED, DOUBTFUL, SAME, MUTUAL = (
-    rows_of("pairs.tsv", key, cells=2) for key in ("exchanged", "doubtful", "same", "mutual")
+    rows_of(TABLE, key, cells=2) for key in ("exchanged", "doubtful", "same", "mutual")
 )
 
 

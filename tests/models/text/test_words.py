@@ -84,47 +84,13 @@ class TestExactKey:
     @pytest.mark.parametrize(
         ("a", "b"),
         [
-            ("Likes tea.", "likes  tea"),
-            ("Likes tea!", "Likes tea"),
-            ("Goes by “Tilly”", 'goes by "Tilly"'),
-            ("Mum won’t eat", "mum won't eat"),
-            ("9–5 job", "9-5 job"),
-            ("ｆｕｌｌ width", "full width"),
-            ("Straße", "strasse"),
             ("Takes\n the bus\t", "takes the bus"),
-            ("Run `make  X`.", "run `make  X`"),
             ("soft\u00adware", "software"),
             ("Cafe\u0301 au lait", "café au lait"),
         ],
     )
     def test_form_is_folded(self, a, b):
         assert exact_key(a) == exact_key(b)
-
-    @pytest.mark.parametrize(
-        ("a", "b"),
-        [
-            ("see src/Foo", "see src/foo"),
-            ("https://x.org/A", "https://x.org/a"),
-            ("run `Make`", "run `make`"),
-            ("run `a  b`", "run `a b`"),
-            ("call getUser", "call getuser"),
-            ("set max_Len", "set max_len"),
-            ("pass -v", "pass -V"),
-            ("export PATH", "export path"),
-            ("bucket a1B", "bucket A1B"),
-            ("edit README.md", "edit readme.md"),
-            ("Likes tea?", "Likes tea"),
-            ("10² m", "102 m"),
-            ("x₂", "x2"),
-            ("git add .", "git add"),
-            ("cd ../..", "cd ../"),
-            ("[PINNED] Be kind.", "Be kind."),
-            ("Costs 5", "Costs -5"),
-            ("Uses C", "Uses C++"),
-        ],
-    )
-    def test_meaning_is_kept(self, a, b):
-        assert exact_key(a) != exact_key(b)
 
     def test_space_around_code_is_kept_once(self):
         assert exact_key("Use  `x`  here.") == "use `x` here"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from mem0_dream.pipeline.judging.statements import Finding, Reader, Statement, findings, sharing
-from mem0_dream.records import Label, Memory, Scope
+from mem0_dream.records import Memory, Scope
 from mem0_dream.testing import FakeEncoder, FakeScorer
+from rows import rows_of
 
+TABLE = Path(__file__).with_name("observations.tsv")
 SAME, AGAINST, DOUBTFUL = (0.97, 0.01, 0.02), (0.01, 0.97, 0.02), (0.55, 0.44, 0.01)
 SCOPE = Scope.of(directory="memory")
 
@@ -24,46 +27,12 @@ def _found(
     return findings(said, Reader(FakeEncoder(), scorer))
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "verdict", "label"),
-    [
-        ("Price lists are imported every night by cron.", "Cron imports the price lists every night.", SAME, Label.DUPLICATE),
-        ("Use tabs in all Go files of ours.", "Never use tabs in all Go files of ours.", AGAINST, Label.CONTRADICTION),
-        ("Dark mode has shipped on the settings page.", "Dark mode is planned for the settings page.", SAME, Label.CONTRADICTION),
-        # Whatever the scorer thinks: too little of each is in the other.
-        ("Cards of one pool share all candidates.", "Pool only those cards that the discards of this turn name.", SAME, None),
-        ("The gate drops duplicate rows at night.", "At night the gate wakes the cleaner and the guard.", AGAINST, None),
-        # Fields of a template, what only says where to look, and what only says what follows.
-        ("Functions: load, save, drop", "Exports: drop, load, save", SAME, None),
-        ("See also [[price import notes]] for details", "See [[price import notes]] for the details", SAME, None),
-        ("[[price-import-notes]] — where the price list of shops comes from", "[[price-import-notes]] — where the price list of shops comes from", SAME, None),
-        # A key with one plain word or day tells of its own file; one with a name of code does not.
-        ("**Severity of price incident**: MEDIUM", "**Severity of price incident**: MEDIUM", SAME, None),
-        ("Plan file of the prices: `~/plans/a.md`.", "Plan file of the prices: `~/plans/a.md`.", SAME, None),
-        ("Day of the price incident: 2026-06-06", "Day of the price incident: 2026-06-06", SAME, None),
-        ("**Package name of shop**: `com.shop.App`", "**Package name of shop**: `com.shop.App`", SAME, Label.DUPLICATE),
-        ("How to apply this price rule:", "How to apply this price rule to all:", SAME, None),
-        # Other code, and too few words.
-        ("The `load` step reads prices of the shop.", "The `save` step reads prices of the shop.", SAME, None),
-        ("Use this.", "Do not use.", AGAINST, None),
-        # Nothing says that one value alone holds; two events; a denial of other words; a list of things.
-        ("The export page shows a list of all shops.", "The export page of all shops shows a map.", AGAINST, None),
-        ("PR #41 of the shop was merged with 384 tests.", "PR #47 of the shop was merged with 395 tests.", AGAINST, None),
-        ("Guests had no sign of the price at the start.", "Signs with the price are needed for guests.", AGAINST, None),
-        ("Checked: names of shops, prices of shops, mail of guests", "Checked: names of shops, prices of shops, keys of guests", AGAINST, None),
-        ("Shop deploys run on Fridays.", "Shop deploys run on Mondays.", AGAINST, Label.CONTRADICTION),
-        # What a statement is comes first; a brief one and its denial are about one thing, if it is named.
-        ("The shop is written in Vue.", "Decided: the shop is written in React.", AGAINST, Label.CONTRADICTION),
-        ("The shop runs on Jenkins.", "**Rule:** the shop does not run on Jenkins any more.", AGAINST, Label.CONTRADICTION),
-        ("Tests run on every push.", "Tests do not run on every push.", AGAINST, Label.CONTRADICTION),
-        ("Runs on Jenkins now.", "Does not run on Jenkins now.", AGAINST, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("verdict", "label", "a", "b"), rows_of(TABLE, "question"))
 def test_what_is_worth_a_question(a, b, verdict, label):
+    said = SAME if verdict == "same" else AGAINST
     for first, second in ((a, b), (b, a)):
-        assert [finding.verdict.label for finding in _found(first, second, verdict=verdict)] == [
-            label
-        ] * bool(label)
+        found = [finding.verdict.label.value for finding in _found(first, second, verdict=said)]
+        assert found == [label] * (label != "-")
 
 
 def test_members_of_a_list_are_neither_the_same_nor_against_each_other() -> None:

@@ -56,7 +56,8 @@ def test_stories_use_the_later_state_only_where_asked(tmp_path: Path) -> None:
         "# Ada | she\n- @ lives in Rome | Rome\n> @ lives in Oslo | Oslo\n", encoding="utf-8"
     )
     (story,) = examples.read_stories(tmp_path / "s.txt")
-    assert story == ("Ada", "she", [[("@ lives in Rome", "Rome"), ("@ lives in Oslo", "Oslo")]])
+    facts = [("@ lives in Rome", "Rome"), ("@ lives in Oslo", "Oslo")]
+    assert story == examples.Story("Ada", "she", [[*facts]])
     assert "Rome" in examples.render(story, [0], [False], seeded(0))
     assert "Oslo" in examples.render(story, [0], [True], seeded(0))
 
@@ -80,8 +81,8 @@ def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
 
 
 def test_a_pronoun_takes_the_case_of_its_place() -> None:
-    facts = [[("@ moved", "Moved")], [("the form is for @ and @'s son", "Form")]]
-    story = examples.Story("Ana", "she", facts)
+    moved, form = ("@ moved", "Moved"), ("the form is for @ and @'s son", "Form")
+    story = examples.Story("Ana", "she", [[moved], [form]])
     texts = {examples.render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}
     assert any("for her and her son" in text for text in texts)
     assert not any("for she" in text for text in texts)
