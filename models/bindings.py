@@ -244,8 +244,7 @@ def _compare_sides(
 ) -> tuple[list[tuple[str, list[str]]], tuple[str, ...]]:
     """Families of which two things changed sides, with these, and those of which something keeps its side.
 
-    One thing is enough where both cannot hold and nothing stayed; turned, one text is passive, and so is the
-    person who hires in one and is hired in the other.
+    One thing is enough where both cannot hold and nothing stayed, or where one text is passive, so turned.
     """
     differ, agree = [], []
     for family in sorted({family for family, _ in mine} & {family for family, _ in theirs}):

@@ -191,10 +191,7 @@ def _was(a: str, b: str) -> Words:
 def _crosswise(
     mine: str, theirs: str, one: re.Pattern[str], other: re.Pattern[str], *, hides: bool = False
 ) -> Words:
-    """The words by which the first text says one thing only, and the second only the reverse.
-
-    Where the other markers hide the ones, "does not like" is no liking.
-    """
+    """The words by which each text says the reverse; those that hide others: "does not like" is no liking."""
     said, reverse = one.search(mine), other.search(theirs)
     if said is None or reverse is None or other.search(mine):
         return ()
@@ -255,8 +252,7 @@ def _names_another(units: Sequence[Unit], text: str, other: str) -> bool:
 def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> Words:
     """Words that each text alone says, where only the scorer says that the one entails the other.
 
-    Memories of one person's days are full of near things in common words ("practises for tournaments", "is in
-    a tournament"); what a reader holds on to is most of the words, or a value or name that both state.
+    What a reader holds on to is most of the words, or a value or name that both state.
     """
     found = relation(a, b)
     ways = zip(found.said[::-1], entailment, strict=True)

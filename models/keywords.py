@@ -31,13 +31,9 @@ _NEGATORS, _AVOIDING, _HELPERS = (table_set("denials", key) for key in ("negator
 class KeywordScorer:
     """More than 60% of significant words shared: duplicate; opposite polarity from 40% on: contradiction.
 
-    Opposite polarity is one of the skill's pairs: do X / do not X, use X / avoid X, use X / stop using
-    X, prefer X / don't prefer X, always X / never X, and prefer X / prefer Y. One deviation from the
-    skill, on purpose: it looks for these only up to 60% overlap, so that "Always squash before merging"
-    / "Never squash before merging" would be merged as duplicates; here such a pair is a contradiction
-    at any overlap from 40% on.
-
-    "Uses tabs" / "Avoids tabs" shares 1 of 2 words and gets (0, 0.58, 0.42).
+    Opposite polarity is one of the skill's pairs: do X / do not X, use X / avoid X, always X / never X,
+    prefer X / prefer Y and the like. The skill looks for these up to 60% overlap only, and would merge
+    "Always squash before merging" with "Never squash before merging".
     """
 
     name = "keywords-1"
@@ -136,8 +132,7 @@ NEVER = 1.0
 class CosineScorer:
     """Duplicate iff cosine >= 0.9, never a contradiction: opposite statements have nearly the same embedding.
 
-    A cosine of 0.9 gets the duplicate probability 0.5, one of 0.95 gets 0.75; what is not a number counts
-    as 0. Each direction of entailment is the cosine itself.
+    A cosine of 0.9 gets the probability 0.5, one of 0.95 gets 0.75, no number 0; entailment is the cosine.
     """
 
     name = "cosine-1"

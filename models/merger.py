@@ -50,9 +50,8 @@ class Draft(NamedTuple):
 def drafted(memories: Sequence[Memory], *, entails: Entails | None = None) -> Draft:
     """Draft the text of a merge from the sources' own sentences; the order of the memories never matters.
 
-    "Owns a whippet." and "Owns a whippet named Pickle." give the second, untouched. "Dad was a sailor
-    out of Gdansk." and "Dad worked on cargo ships for thirty years." give both sentences, the more
-    complete first.
+    "Owns a whippet." and "Owns a whippet named Pickle." give the second, untouched. Where each adds something
+    both sentences stay, the more complete first.
 
     Raises:
         MergeRefused: If a member is pinned, or no text provably keeps everything.
@@ -87,12 +86,9 @@ def whole_of(
     best = min(able, key=_rank).text
     same = [each for each in able if _one_statement(each.text, best, entails)]
     newest = min(same, key=lambda each: (any(slip_in(each.text, other.text) for other in same), *_age(each)))
-    copies = [each for each in same if _words(each.text) == _words(newest.text)]
+    words = {each.text: [token.text.casefold() for token in tokens(each.text)] for each in same}
+    copies = [each for each in same if words[each.text] == words[newest.text]]
     return min(copies, key=lambda each: (-_spelling(each.text), *_age(each)))
-
-
-def _words(text: str) -> list[str]:
-    return [token.text.casefold() for token in tokens(text)]
 
 
 def _says_all(memory: Memory, memories: Sequence[Memory], entails: Entails | None) -> bool:
@@ -120,8 +116,7 @@ def _certain(text: str, other: str, entails: Entails | None) -> bool:
 def _loses(text: str, other: str, entails: Entails | None) -> bool:
     """Whether a text lacks a detail of the other.
 
-    Where it certainly says the other, it may deny, count times and begin in other words: "no debts" stands
-    for "owes nothing", "monthly" for "a month", and no capital makes a name of "Physiotherapy".
+    Where it certainly says the other, "no debts" stands for "owes nothing" and "monthly" for "a month".
     """
     lost = missing([other], text)
     if not lost or not _certain(text, other, entails):
@@ -191,10 +186,7 @@ def _place(sentence: str, kept: list[str]) -> None:
 
 
 def _additions(source: str, so_far: str) -> list[str]:
-    """The source's sentences that add something, each with the preceding ones it refers back to.
-
-    Of a sentence whose clauses can each stand alone these clauses.
-    """
+    """The sentences, or clauses that stand alone, that add something, each with those it refers back to."""
     parts = sentences(source)
     wanted = [_adds(part, so_far) for part in parts]
     for at in range(len(parts) - 1, 0, -1):

@@ -19,10 +19,7 @@ WORDS = "words"
 
 
 def load_scorer(spec: str) -> PairScorer:
-    """Load the scorer that a name means.
-
-    Args:
-        spec: One of `CHOICES`; MODEL is a folder or a hub name.
+    """Load the scorer that a name means, one of `CHOICES`; MODEL is a folder or a hub name.
 
     Raises:
         UsageError: If no scorer has this name.

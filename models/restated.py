@@ -7,19 +7,17 @@ tenant"), or items that moved as wholes ("tea for Ana, milk for Ben"). Anything 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 
 from .bindings import relation
 from .guards import compare
 from .places import CONVERSE, PERSON, THIRD, VERBS, Bound, bound
-from .text.tables import pattern, table_lines, table_set
+from .text.tables import pattern, table_lines, table_pairs, table_set
 from .text.words import CACHED_TEXTS, fold, normalise, stem
 
-MOST_WORDS = 16
-"""Words of a text up to which its one verb says what it is about."""
-
+MOST_WORDS = 16  # of a text, up to which its one verb says what it is about
 _JOINTS = frozenset((",", ";", "and", "plus"))
 _BE = frozenset(("is", "are", "was", "were"))
 _LINKS = _BE | {":", "="}
@@ -34,10 +32,10 @@ _TENSES = (
     ({"put", "set", "cut", "read", "run", "beat", "let", "hit"}, {"past", "present"}),
 )
 """Words of a text, and the tenses in which its verb may stand then."""
-_IRREGULAR = (*table_lines("grammar", "irregular"), *table_lines("bindings", "irregular"))
 _REGULAR = {
     form: f"{base.removesuffix('e')}ed"
-    for base, forms in (line.split(": ") for line in _IRREGULAR)
+    for name in ("grammar", "bindings")
+    for base, forms in table_pairs(name, "irregular").items()
     for form in forms.split()
     if form != base and base not in _KEPT
 }
@@ -73,7 +71,12 @@ def restated(a: str, b: str) -> str | None:
         return None
     if left == right:
         return "the same words set apart"
-    said = next((said for said, rule in _RULES.items() if rule(left, right)), None)
+    rules = {
+        "the same items in another order": _same_items,
+        "the same told from the other side": _told_from_the_other_side,
+        "the same sides of one verb": _same_sides,
+    }
+    said = next((said for said, rule in rules.items() if rule(left, right)), None)
     turned = said == "the same told from the other side"
     kinds = _HARMLESS | {"binding"} if turned else _HARMLESS
     if said and any(item.kind not in kinds or (item.veto and not turned) for item in compare(left, right)):
@@ -91,11 +94,8 @@ def _straight(text: str) -> str:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _words(text: str) -> _Item:
-    return tuple(
-        fold(word)
-        for word in pattern("word_of_brief").findall(text)
-        if word not in ("the", "a", "an", "The", "An")
-    )
+    words = pattern("word_of_brief").findall(text)
+    return tuple(fold(word) for word in words if word not in ("the", "a", "an", "The", "An"))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -119,10 +119,7 @@ def _same_items(a: str, b: str) -> bool:
 
 
 def _halves_moved(mine: list[_Item], theirs: list[_Item]) -> bool:
-    """Whether two halves changed places, but for words that one half of each text says for both.
-
-    Such a word must belong to all of a list, as a verb does, and an adjective may not.
-    """
+    """Whether two halves changed places, but for a verb of all the list that one half says for both."""
     for at in (0, 1):
         carried = (set(mine[at]) & set(theirs[at])) - set(mine[1 - at]) - set(theirs[1 - at])
         bare, other = (tuple(word for word in halves[at] if word not in carried) for halves in (mine, theirs))
@@ -152,10 +149,7 @@ def _lists(items: list[_Item]) -> Iterator[tuple[_Item, frozenset[_Item]]]:
 
 
 def _told_from_the_other_side(a: str, b: str) -> bool:
-    """Whether two things changed places around each other's reverse, before and after, or beside "is".
-
-    "X is Y" is turned round, or tells of two by the reverse noun: landlord, tenant.
-    """
+    """Whether two things changed places around "before" and "after", or beside "is" or "is landlord of"."""
     mine, theirs = (f" {' '.join(_words(text))} " for text in (a, b))
     for one, other in _TURNED:
         if mine.count(f" {one} ") == theirs.count(f" {other} ") == 1:
@@ -243,10 +237,3 @@ def _tenses(text: str) -> set[str]:
     known = next((tenses for forms, tenses in _TENSES if not forms.isdisjoint(words)), None)
     past = any(word.endswith("ed") or word in _REGULAR for word in words)
     return known or ({"past"} if past else {"present"})
-
-
-_RULES: dict[str, Callable[[str, str], bool]] = {
-    "the same items in another order": _same_items,
-    "the same told from the other side": _told_from_the_other_side,
-    "the same sides of one verb": _same_sides,
-}

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from ..records import Evidence
 from .facts import REMEMBERED_TEXTS, extract
-from .text.tables import marked, pattern, table_lines
-from .text.vocabulary import FRAME_WORDS
+from .text.tables import listed, marked, pattern, table_lines
+from .text.vocabulary import content_stems
 from .text.words import normalise, stem, words
 
 STANCE_NAMES = ("stage_rise", "stage_differs", "hedge_differs", "over_differs", "extent_differs")
@@ -22,9 +22,7 @@ KINDS = ("stage", "hedge", "past", "extent")
 _BOUNDS = (3, 4, 6, 7)
 _STRICT = (6, 7)
 _LIMIT = 4
-_BE = frozenset(
-    ("is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "got", "gets", "get")
-)
+_BE = frozenset(listed("is are was were be been being has have had got gets get"))
 """Behind these "-ed" is no simple past."""
 _SUBJECT = 4  # words in which a subject has ended and its verb has come
 UNMARKED = {"stage": 3, "hedge": 2, "past": 1, "extent": 5}
@@ -71,15 +69,14 @@ def marks(text: str) -> tuple[Mark, ...]:
     for kind, expression in _PATTERNS.items():
         for match in expression.finditer(clean):
             group = match.lastgroup or "r0"
-            reach = _stems(pattern("reached_clause").split(clean[match.end() :], maxsplit=1)[0])
-            reach = reach or _stems(pattern("reached_clause").split(clean[: match.start()])[-1])[::-1]
+            reach = content_stems(words(pattern("reached_clause").split(clean[match.end() :], maxsplit=1)[0]))
+            reach = (
+                reach
+                or content_stems(words(pattern("reached_clause").split(clean[: match.start()])[-1]))[::-1]
+            )
             weak = group.endswith("weak")
             found.append(Mark(kind, int(group[1]), match[0].strip(), tuple(reach[:_REACH]), weak))
     return tuple(found)
-
-
-def _stems(part: str) -> list[str]:
-    return [stem(word.folded) for word in words(part) if word.folded not in FRAME_WORDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +144,7 @@ def _one_root(word: str, other: str) -> bool:
 
 
 def _step(kind: str, mine: list[Mark], theirs: list[Mark], both: set[int]) -> Step | None:
-    """The difference of the marks of one kind; a rank of both texts, or a weak one, makes none.
-
-    A bound is one beside a rank of both, too: "one sister", "at least one sister".
-    """
+    """The difference of the marks of one kind; a weak rank makes none, nor one of both texts, but a bound."""
     mine, theirs = ([mark for mark in each if mark.rank not in both] for each in (mine, theirs))
     sure = [mark for mark in (*mine, *theirs) if not mark.weak]
     bound = kind == "extent" and any(mark.rank in _BOUNDS for mark in sure)

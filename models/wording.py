@@ -81,10 +81,7 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
 def _same_form(
     mine: Sequence[str], behind: Sequence[str], theirs: Sequence[str], behind_there: Sequence[str]
 ) -> bool:
-    """Whether words say the same with what stands behind them.
-
-    Known are: for tracking, to track; being asked, to be asked; plays chess, is a chess player.
-    """
+    """Whether words and those behind say the same: for tracking, to track; plays chess, is a chess player."""
     if not behind or not behind_there:
         return False
     going_on = behind[0].endswith("ing") and stem(behind[0]) == stem(behind_there[0])
@@ -117,10 +114,7 @@ def _orders(first: Sequence[str], second: Sequence[str]) -> bool:
 
 
 def _differ(mine: Sequence[str], theirs: Sequence[str], *, ordered: bool) -> bool:
-    """Whether words that stand in one place of two texts tell different things.
-
-    Where it is ordered what shall be, "should" adds nothing.
-    """
+    """Whether words in one place tell different things; where it is ordered, "should" adds nothing."""
     if not ordered and _MODALS.isdisjoint(mine) != _MODALS.isdisjoint(theirs):
         return True
     if not mine or not theirs:

@@ -21,11 +21,7 @@ _WITH_DIGIT = table_set("patterns", "with_digit")
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One load-bearing piece of a text; `text` is as it stands there, for printing and the literal test.
-
-    A kind of detail says of another one of its kind whether that is the same value, whether this one holds
-    all of it, and whether the two exclude each other if they differ.
-    """
+    """One load-bearing piece of a text; `text` is as it stands there, for printing and the literal test."""
 
     kind: ClassVar[str] = "detail"
     text: str

@@ -127,12 +127,8 @@ def names(page: Page) -> tuple[Name, ...]:
     for place, word in enumerate(spelled):
         untaken = page.rest[word.start : word.end] == page.text[word.start : word.end]
         named = untaken and _is_name(word, lower, shouting=shouting) and not _is_verb(word, place, spelled)
-        if (
-            named
-            and last is not None
-            and page.text[last.end : word.start] in _JOINTS
-            and last.text[-2:] != "'s"
-        ):
+        goes_on = last is not None and page.text[last.end : word.start] in _JOINTS and last.text[-2:] != "'s"
+        if named and goes_on:
             runs[-1].append((place, word))
         elif named:
             runs.append([(place, word)])

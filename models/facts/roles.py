@@ -165,14 +165,11 @@ def _clauses(facts: Facts) -> list[frozenset[str]]:
 
 
 def _bound_alike(left: Facts, right: Facts) -> bool | None:
-    """Whether the clauses of both texts bind the same words to each other; None where there are none.
-
-    The words that both first clauses share are their common beginning, which the later ones leave out.
-    """
+    """Whether the clauses of both texts bind the same words to each other; None where there are none."""
     mine, theirs = _clauses(left), _clauses(right)
     if min(len(mine), len(theirs)) < 2 or len(mine) != len(theirs):
         return None
-    shared = mine[0] & theirs[0]
+    shared = mine[0] & theirs[0]  # the common beginning, which later clauses leave out
     alike = Counter(clause - shared for clause in mine) == Counter(clause - shared for clause in theirs)
     return alike or Counter(mine) == Counter(theirs)
 

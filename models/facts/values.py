@@ -216,10 +216,7 @@ def values(page: Page) -> tuple[Value, ...]:
 
 
 def _people(clause: str) -> Iterator[Value]:
-    """Where people live and to whom they report.
-
-    No day or month is a place, and what opens a clause with a capital may be a name.
-    """
+    """Where people live and to whom they report; no day or month is a place."""
     for match in pattern("home").finditer(clause):
         place, before = match["v"], clause[: match.start()]
         spelled = list(words(before))

@@ -16,17 +16,12 @@ _INSERTED = re.compile(r"\(\?&(?:(\w+)([.:]))?(\w+)\)")
 
 
 def table_words(name: str, key: str) -> tuple[str, ...]:
-    """The words of one list, in order.
-
-    Args:
-        name: File in `tables`, without its ending.
-        key: The list in that file.
-    """
+    """The words of one list, in order: the name is the file in `tables` without its ending."""
     return tuple(_table(name)[key].split())
 
 
 def table_lines(name: str, key: str) -> tuple[str, ...]:
-    """The lines of one list, in order; arguments as for `table_words`."""
+    """The lines of one list, in order."""
     return tuple(_table(name)[key].strip().splitlines())
 
 
@@ -67,7 +62,7 @@ def spelled_out(name: str) -> str:
 
 
 def table_text(name: str, key: str) -> str:
-    """One text as it stands; arguments as for `table_words`."""
+    """One text as it stands."""
     return _table(name)[key].strip()
 
 

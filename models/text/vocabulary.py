@@ -105,7 +105,8 @@ def is_word(word: str) -> bool:
         return True
     if any(word.endswith(end) and _base(word[: -len(end)], end) for end in _ENDINGS):
         return True
-    return any(word.startswith(start) and _plain(word[len(start) :]) for start in _BEGINNINGS)
+    rests = (word[len(start) :] for start in _BEGINNINGS if word.startswith(start))
+    return any(len(rest) > _SHORTEST_WHOLE and _known(rest) and rest not in known_names() for rest in rests)
 
 
 def _base(base: str, end: str) -> bool:
@@ -116,10 +117,6 @@ def _base(base: str, end: str) -> bool:
 
 def _known(word: str) -> bool:
     return len(word) > 2 and (word in _vocabulary() or common(word))
-
-
-def _plain(word: str) -> bool:
-    return len(word) > _SHORTEST_WHOLE and _known(word) and word not in known_names()
 
 
 @cache

@@ -1,12 +1,8 @@
 """The words of a text: normal forms, stems, which carry meaning, and when two texts have the same letters.
 
-Whether a text is English is told by its script and its function words: the bundled network reads no other.
-Where it is not, the network has no say: one statement written twice, typed facts and words of denial decide,
-and everything else is kept apart. A text of a few names and numbers counts as English.
-
 `tokens` cuts a text for measures of shared words and knows scripts without spaces; `words` gives the words of
-a text at their places, for readers that must find them again. Both have one stemmer. `overlap` is the measure
-of the keyword rule; `exact_key` ignores only what can never change what a text says.
+a text at their places, for readers that must find them again. Whether a text is English, the only language
+that the bundled network reads, is told by its script and its function words.
 """
 
 from __future__ import annotations
@@ -18,9 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .tables import pattern, table_pairs, table_set
-
-TOPIC_WORDS = 4
-"""Most words of a conflict's topic line."""
 
 CACHED_TEXTS = 65_536
 """Texts whose words are remembered: a scope compares each memory with up to `neighbours` others."""
@@ -67,12 +60,12 @@ def normalised(text: str) -> str:
     """
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", "".join(_compatible(char) for char in text)).translate(_SIGNS)
-
-
-def _compatible(char: str) -> str:
-    kept = unicodedata.decomposition(char).startswith(("<super>", "<sub>", "<fraction>"))
-    return char if kept else unicodedata.normalize("NFKC", char)
+    kept = ("<super>", "<sub>", "<fraction>")
+    compatible = (
+        char if unicodedata.decomposition(char).startswith(kept) else unicodedata.normalize("NFKC", char)
+        for char in text
+    )
+    return unicodedata.normalize("NFC", "".join(compatible)).translate(_SIGNS)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -114,18 +107,13 @@ def tokens(text: str) -> tuple[Token, ...]:
     clean = normalised(text)
     words: list[Token] = []
     for match in pattern("token").finditer(clean):
+        word, (start, end) = match[0], match.span()
         if match["run"]:
-            words.extend(_pairs(clean, match.start(), match.end()))
+            ends = ((at, min(at + 2, end)) for at in range(start, max(end - 1, start + 1)))
+            words += [Token(clean[at:to], at, to, clean[at:to]) for at, to in ends]
         else:
-            word = match[0]
-            words.append(Token(word, match.start(), match.end(), stem(word.casefold())))
+            words.append(Token(word, start, end, stem(word.casefold())))
     return tuple(words)
-
-
-def _pairs(text: str, start: int, end: int) -> list[Token]:
-    if end - start == 1:
-        return [Token(text[start], start, end, text[start])]
-    return [Token(text[at : at + 2], at, at + 2, text[at : at + 2]) for at in range(start, end - 1)]
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -139,11 +127,9 @@ def significant_words(text: str) -> frozenset[str]:
 
 
 def overlap(a: str, b: str) -> float:
-    """Share of significant words in both texts, of the larger set.
+    """Share of significant words in both texts, of the larger set; without any, whether they are the same.
 
-    This is the conservative reading of the skill's "60% of significant words overlap": measured against
-    the smaller set, a short text would be a duplicate of every long one that mentions it. Two texts
-    without any significant word overlap only if they are the same.
+    Measured against the smaller set, a short text would be a duplicate of every long one that mentions it.
 
     >>> overlap("Likes green tea", "Likes black tea")
     0.6666666666666666
@@ -159,14 +145,11 @@ def overlap(a: str, b: str) -> float:
 def exact_key(text: str) -> str:
     """Key of the exact-duplicate group: two texts with one key say the same and need no model.
 
-    Ignored: Unicode forms, white space, kinds of quotes and dashes, final full stops, and the case of
-    plain words. Kept: code in backticks to the letter, and the case of tokens whose case carries
-    meaning.
+    Ignored: Unicode forms, white space, kinds of quotes and dashes, final full stops, and the case of plain
+    words. Kept: code in backticks to the letter, and the case of tokens whose case carries meaning.
 
-    >>> exact_key("Likes  Tea.") == exact_key("likes tea")
-    True
-    >>> exact_key("see src/Foo") == exact_key("see src/foo")
-    False
+    >>> exact_key("Likes  Tea.") == exact_key("likes tea"), exact_key("src/Foo") == exact_key("src/foo")
+    (True, False)
     """
     key = _unified(text)
     while key != text:  # case folding can undo normal forms; the key must be its own key
@@ -183,30 +166,27 @@ def _unified(text: str) -> str:
 def _unified_prose(piece: str) -> str:
     """Unify what stands between code spans; white space at its edges stays as one space."""
     clean = normalised(piece)
-    body = " ".join(_fold_case(token) for token in clean.split())
+    cased, mixed = pattern("cased"), pattern("letter_and_digit")
+    body = " ".join(
+        word if cased.search(word) or mixed.match(word) else normalised(word.casefold())
+        for word in clean.split()
+    )
     if not body:
         return " " if clean else ""
     return " " * clean[0].isspace() + body + " " * clean[-1].isspace()
 
 
-def _fold_case(token: str) -> str:
-    if pattern("cased").search(token) or pattern("letter_and_digit").match(token):
-        return token
-    return normalised(token.casefold())
-
-
 def topic(older: str, newer: str, *, category: str | None = None) -> str:
-    """Name what two opposing texts are about in up to four shared words.
+    """Name what two opposing texts are about in up to four shared words, as the newer text spells them.
 
-    They stand as the newer text spells and orders them. Words that only carry the opposition (use,
-    avoid, prefer ...) are left out. With nothing shared the category, if any, stands in; else the topic
-    is empty.
+    Words that only carry the opposition (use, avoid, prefer ...) are left out. With nothing shared the
+    category, if any, stands in; else the topic is empty.
 
     >>> topic("Staging is deployed to Heroku.", "Staging has moved off Heroku onto Fly.io.")
     'Staging Heroku'
     """
     shared = significant_words(older) & significant_words(newer)
-    return " ".join(_spelled(newer, shared - _OPPOSING)[:TOPIC_WORDS]) or category or ""
+    return " ".join(_spelled(newer, shared - _OPPOSING)[:4]) or category or ""
 
 
 def _spelled(text: str, stems: frozenset[str]) -> list[str]:
