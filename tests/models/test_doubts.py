@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from mem0_dream.models.doubts import doubts, hinted_conflict, settled, side_by_side, stated_conflict
+from mem0_dream.models.doubts import doubts, hinted_conflict, settled, stated_conflict
 from mem0_dream.models.guards import compare
 
 
@@ -60,19 +60,3 @@ def test_one_statement_inside_another_is_shown_by_most_of_its_words_or_by_what_b
 ):
     for one, other, way in ((a, b, entailment), (b, a, entailment[::-1])):
         assert ("unsaid" in {each.kind for each in doubts(one, other, entailment=way)}) is not shown
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "both"),
-    [
-        ("Ada lived in Porto", "Ada lives in Faro", True),
-        ("User worked at Acme", "The user works at Globex", True),
-        ("Ada lives in Porto", "Ada lives in Faro", False),
-        # A word of change, a participle behind another verb, and what is done to a thing.
-        ("Ada lived in Porto", "Ada now lives in Faro", False),
-        ("Roasts her own coffee at home.", "Buys all her coffee ready roasted.", False),
-        ("Tea is preferred by Ada", "Ada prefers coffee", False),
-    ],
-)
-def test_what_somebody_did_holds_beside_what_he_does(a, b, both):
-    assert side_by_side(a, b, []) is side_by_side(b, a, []) is both

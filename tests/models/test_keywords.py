@@ -37,37 +37,37 @@ def test_a_baseline_is_a_pair_scorer(scorer):
     assert none.probabilities.dtype == none.entailment.dtype == np.float32
 
 
-class TestDuplicates:
-    def test_more_than_sixty_percent_is_a_duplicate(self):
-        assert verdict("Owns a brindle whippet", "Owns a whippet") == "duplicate"
+@pytest.mark.parametrize(
+    ("a", "b", "found"),
+    [
+        ("Owns a brindle whippet", "Owns a whippet", "duplicate"),
+        ("red green blue white black", "red green blue", "distinct"),  # exactly 60%
+        *(
+            ("Use tabs", text, "contradiction")
+            for text in ("Avoid tabs", "Never use tabs", "Stop using tabs", "Don't use tabs")
+        ),
+        ("never alpha beta gamma delta epsilon zeta", "alpha beta", "distinct"),  # below 40%
+        ("Squash commits before merging", "Never squash commits before merging", "contradiction"),
+    ],
+)
+def test_a_verdict_is_that_of_the_skill(a, b, found):
+    assert verdict(a, b) == found
 
-    def test_exactly_sixty_percent_is_none_yet(self):
-        a, b = "red green blue white black", "red green blue"
-        assert scores(a, b) == (0.5, 0.0, 0.5)
-        assert verdict(a, b) == "distinct"
 
-    def test_probability_is_proportional_to_the_overlap_on_either_side(self):
-        assert scores("a1 a2 a3 b4 b5 b6 b7 b8 b9 b0", "a1 a2 a3")[0] == pytest.approx(0.25)
-        assert scores("a1 a2 a3 a4 a5", "a1 a2 a3 a4")[0] == pytest.approx(0.75)
-
-    def test_exact_copies_are_certain(self):
-        assert scores("It is.", "it is") == (1.0, 0.0, 0.0)
-
-
-class TestContradictions:
-    @pytest.mark.parametrize("skill", ["Avoid tabs", "Never use tabs", "Stop using tabs", "Don't use tabs"])
-    def test_what_turns_against_the_other_text_contradicts_it(self, skill):
-        assert verdict("Use tabs", skill) == "contradiction"
-
-    def test_forty_percent_is_the_limit(self):
-        assert scores("never alpha beta gamma delta epsilon", "alpha beta")[1] == 0.5
-        assert verdict("never alpha beta gamma delta epsilon zeta", "alpha beta") == "distinct"
-
-    def test_opposites_of_high_overlap_are_no_duplicates(self):
-        assert scores("Always squash before merging", "Never squash before merging")[0] == 0.0
-        assert (
-            verdict("Squash commits before merging", "Never squash commits before merging") == "contradiction"
-        )
+@pytest.mark.parametrize(
+    ("a", "b", "column", "probability"),
+    [
+        ("red green blue white black", "red green blue", 0, 0.5),
+        ("red green blue white black", "red green blue", 2, 0.5),
+        ("a1 a2 a3 b4 b5 b6 b7 b8 b9 b0", "a1 a2 a3", 0, 0.25),
+        ("a1 a2 a3 a4 a5", "a1 a2 a3 a4", 0, 0.75),
+        ("It is.", "it is", 0, 1.0),
+        ("never alpha beta gamma delta epsilon", "alpha beta", 1, 0.5),
+        ("Always squash before merging", "Never squash before merging", 0, 0.0),
+    ],
+)
+def test_probability_is_proportional_to_the_overlap_on_either_side_of_a_limit(a, b, column, probability):
+    assert scores(a, b)[column] == pytest.approx(probability)
 
 
 @pytest.mark.parametrize(

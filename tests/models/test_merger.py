@@ -50,9 +50,6 @@ class TestWhole:
             "Owns a  whippet named Pickle ", "m1"
         )
 
-    def test_a_light_synonym_counts_as_the_word(self):
-        assert draft("Mum lives in Porto", "Her mother Teresa lives in Porto").whole == "m1"
-
     def test_a_model_may_vouch_for_other_words(self):
         texts = ("Line-manages half a dozen nurses", "Has 6 nurses reporting to her")
         assert draft(*texts, entails=lambda a, b: ENTAILED).whole is not None
@@ -102,12 +99,17 @@ class TestWhole:
         assert whole_of([short, long], among=[long]) is long
         assert whole_of([short, long], among=[short]) is None
 
-    def test_the_best_spelt_exact_copy_stays(self):
-        assert draft("goes by tilly", "Goes by Tilly.", "goes  by Tilly").whole == "m1"
-        assert draft("Goes by Tilly.", "Goes by Tilly.").whole == "m1"
-
-    def test_the_same_words_stay_in_their_best_spelling(self):
-        assert draft("Blood type is O-negative.", "blood type is o negative").whole == "m0"
+    @pytest.mark.parametrize(
+        ("texts", "whole"),
+        [
+            (("goes by tilly", "Goes by Tilly.", "goes  by Tilly"), "m1"),
+            (("Goes by Tilly.", "Goes by Tilly."), "m1"),
+            (("Blood type is O-negative.", "blood type is o negative"), "m0"),
+            (("Mum lives in Porto", "Her mother Teresa lives in Porto"), "m1"),  # a light synonym
+        ],
+    )
+    def test_the_same_words_stay_in_their_best_spelling(self, texts, whole):
+        assert draft(*texts).whole == whole
 
     def test_dates_may_be_unknown_or_naive(self):
         undated = Memory("a", "Likes tea", SCOPE)
@@ -131,20 +133,18 @@ def test_a_member_that_an_appended_one_entails_is_left_out():
     assert found.text == f"{texts[0]}. {texts[1]}."
 
 
-class TestRefusal:
-    def test_a_pinned_member_refuses_the_merge(self):
-        with pytest.raises(MergeRefused, match="pinned"):
-            drafted([memory("a", "Be kind"), memory("b", "Be kind", pinned=True)])
+def test_a_pinned_member_refuses_the_merge():
+    with pytest.raises(MergeRefused, match="pinned"):
+        drafted([memory("a", "Be kind"), memory("b", "Be kind", pinned=True)])
 
-    def test_a_draft_that_loses_a_detail_is_refused(self, monkeypatch):
-        monkeypatch.setattr("mem0_dream.models.merger._fuse", lambda ranked, entails: "Takes pills")
-        with pytest.raises(MergeRefused, match="lose"):
-            draft("Takes 20 mg of atorvastatin", "Takes pills at night")
 
-    def test_a_draft_longer_than_its_sources_is_refused(self, monkeypatch):
-        monkeypatch.setattr("mem0_dream.models.merger._fuse", lambda ranked, entails: "likes tea " * 9)
-        with pytest.raises(MergeRefused, match="longer"):
-            draft("likes green tea", "likes black tea")
+@pytest.mark.parametrize(
+    ("text", "reason"), [("Takes pills", "lose"), ("Takes 20 mg of atorvastatin " * 9, "longer")]
+)
+def test_a_draft_that_loses_a_detail_or_is_longer_than_its_sources_is_refused(text, reason, monkeypatch):
+    monkeypatch.setattr("mem0_dream.models.merger._fuse", lambda ranked, entails: text)
+    with pytest.raises(MergeRefused, match=reason):
+        draft("Takes 20 mg of atorvastatin", "Takes pills at night")
 
 
 class TestCutting:

@@ -1,7 +1,7 @@
 """What each rule finds in two texts, whichever comes first: rows of `pairs.tsv`.
 
 A row is a rule, what it finds ("-" for nothing, "yes" for anything) and two texts. Of `lost` these are what is merged,
-parted by bars, and the merged text; of `specific` there is one.
+parted by bars, and the merged text; of `specific` and `english` there is one.
 """
 
 from collections.abc import Callable, Iterable
@@ -9,14 +9,29 @@ from pathlib import Path
 
 import pytest
 from mem0_dream.models.bindings import binding_evidence, relation
-from mem0_dream.models.doubts import doubts, hinted_conflict, misplaced, of_another, stated_conflict
+from mem0_dream.models.doubts import (
+    doubts,
+    hinted_conflict,
+    misplaced,
+    of_another,
+    side_by_side,
+    stated_conflict,
+)
 from mem0_dream.models.facts.frames import told_end
-from mem0_dream.models.guards import KINDS, compare, described, is_specific, missing
+from mem0_dream.models.guards import (
+    KINDS,
+    Contradicting,
+    compare,
+    contradicting,
+    described,
+    is_specific,
+    missing,
+)
 from mem0_dream.models.keywords import opposed
 from mem0_dream.models.restated import restated
 from mem0_dream.models.same_statement import same_statement
 from mem0_dream.models.stance import stance_evidence
-from mem0_dream.models.text.words import exact_key, only_denied
+from mem0_dream.models.text.words import exact_key, is_english, only_denied
 from mem0_dream.models.wording import exchanged
 from mem0_dream.pipeline.judging.judge import two_values
 from mem0_dream.records import Evidence
@@ -40,8 +55,16 @@ def conflict(a: str, b: str) -> Words:
     return ("stated",) if stated_conflict(a, b, found) else ("hinted",) * hinted_conflict(a, b, found)
 
 
+def of_kind(kind: str) -> Callable[[str, str], Words]:
+    return lambda a, b: tuple("veto" if each.veto else "doubt" for each in compare(a, b) if each.kind == kind)
+
+
 RULES: dict[str, Callable[[str, str], Words]] = {
     "veto": lambda a, b: kinds(each for each in compare(a, b) if each.veto),
+    "order": of_kind("order"),
+    "number": of_kind("number"),
+    "sure": lambda a, b: told(contradicting(a, b) is Contradicting.SURE),
+    "side by side": lambda a, b: told(side_by_side(a, b, [])),
     "bound otherwise": lambda a, b: kinds(binding_evidence(a, b)),
     "excludes": lambda a, b: told(relation(a, b).excludes),
     "stage": lambda a, b: kinds(stance_evidence(a, b)),
@@ -72,6 +95,7 @@ def test_a_rule_finds_what_it_should_and_nothing_else(rule, expected, a, b):
     else:
         found, back = RULES[rule](a, b), RULES[rule](b, a)
         assert bool(back) is bool(found) if rule == "two values" else back == found
+    assert len(set(found)) == len(found)
     assert expected in found if expected not in ("-", "yes") else bool(found) is (expected == "yes")
 
 
@@ -92,12 +116,12 @@ def test_a_merge_keeps_each_detail_in_some_form(rule, kind, sources, merged):
     assert all(each.veto for each in lost)
 
 
-@pytest.mark.parametrize(("rule", "exact", "text", "_"), rows("specific"))
-def test_a_short_text_is_specific_where_it_holds_something_exact(rule, exact, text, _):
-    assert is_specific(text) is (exact == "yes")
+@pytest.mark.parametrize(("rule", "holds", "text", "_"), rows("specific", "english"))
+def test_a_text_holds_something_exact_or_is_english(rule, holds, text, _):
+    assert {"specific": is_specific, "english": is_english}[rule](text) is (holds == "yes")
 
 
 def test_every_kind_of_veto_has_a_row_and_every_row_a_rule():
     assert set(KINDS) - {row[1] for row in rows("veto")} == {"quote", "place", "narrower"}
     assert {kind for row in rows("veto") for kind in kinds(compare(*row[2:]))} <= set(KINDS)
-    assert {row[0] for row in ROWS} == {*RULES, *ORDERED, "lost", "specific"}
+    assert {row[0] for row in ROWS} == {*RULES, *ORDERED, "lost", "specific", "english"}

@@ -55,25 +55,6 @@ def test_numbers_carry_their_period():
     assert overall.period == pytest.approx(365.25 * 86400)
 
 
-def test_a_bare_month_and_a_bare_year_are_no_rivals():
-    month, year = Day("August", None, 8), Day("2015", 2015)
-    assert not month.agrees(year)
-    assert not month.rivals(year)
-
-
-def test_an_ambiguous_order_of_day_and_month_agrees_with_both():
-    (day,) = extract("3/4/2025").days
-    assert day.agrees(Day("", 2025, 4, 3))
-    assert day.agrees(Day("", 2025, 3, 4))
-    assert day.rivals(Day("", 2025, 5, 4))
-
-
-def test_a_date_covers_only_what_it_states():
-    whole, month = Day("", 2025, 3, 12), Day("", None, 3)
-    assert whole.covers(month)
-    assert not month.covers(whole)
-
-
 RELATIVE = [
     ("yesterday", (2024, 12, 31)),
     ("tomorrow", (2025, 1, 2)),
@@ -107,12 +88,32 @@ def test_spellings_of_one_name(same, pairs):
         assert same_name(left, right) is same_name(right, left) is same, left
 
 
+STAGING, PROD, PRODUCTION = (extract(text).traits[0] for text in ("staging", "prod", "production"))
+(EITHER_DAY,) = extract("3/4/2025").days
+
+
 @pytest.mark.parametrize(
-    ("mine", "theirs", "agrees", "covers"), [("18", "18.17", True, False), ("3.1", "3.10", False, False), ("18.17", "18", True, True)]
-)  # fmt: skip
-def test_versions_compare_part_by_part(mine, theirs, agrees, covers):
-    version, other = Version("", mine), Version("", theirs)
-    assert (version.agrees(other), version.covers(other)) == (agrees, covers)
+    ("mine", "theirs", "holds"),
+    [
+        (Day("August", None, 8), Day("2015", 2015), ""),
+        (EITHER_DAY, Day("", 2025, 4, 3), "agrees covers"),
+        (EITHER_DAY, Day("", 2025, 3, 4), "agrees covers"),
+        (EITHER_DAY, Day("", 2025, 5, 4), "rivals"),
+        (Day("", 2025, 3, 12), Day("", None, 3), "agrees covers"),
+        (Day("", None, 3), Day("", 2025, 3, 12), "agrees"),
+        (Version("", "18"), Version("", "18.17"), "agrees"),
+        (Version("", "3.1"), Version("", "3.10"), "rivals"),
+        (Version("", "18.17"), Version("", "18"), "agrees covers"),
+        (STAGING, PROD, "rivals"),
+        (PROD, PRODUCTION, "agrees covers"),
+        (Weekday("Mon", 0), Weekday("Mondays", 0), "agrees covers"),
+        (Weekday("Mon", 0), Weekday("Tue", 1), "rivals"),
+    ],
+)
+def test_details_of_one_kind_know_how_they_stand_to_each_other(mine, theirs, holds):
+    agrees, covers = mine.agrees(theirs), mine.covers(theirs)
+    rivals = mine.rivals(theirs) and not agrees
+    assert [agrees, covers, rivals] == [word in holds for word in ("agrees", "covers", "rivals")]
 
 
 def test_negations_know_their_reach():
@@ -120,18 +121,6 @@ def test_negations_know_their_reach():
     assert (first.hard, first.reach) == (True, (stem("use"), stem("tabs")))
     assert (second.hard, second.reach) == (False, (stem("dairy"),))
     assert extract("no later than Friday, left hand, non-stop").negations == ()
-
-
-def test_traits_answer_the_question_of_their_family():
-    staging, production = extract("staging").traits[0], extract("prod").traits[0]
-    assert staging.rivals(production)
-    assert not staging.agrees(production)
-    assert production.agrees(extract("production").traits[0])
-
-
-def test_a_weekday_is_itself():
-    assert Weekday("Mon", 0).agrees(Weekday("Mondays", 0))
-    assert Weekday("Mon", 0).rivals(Weekday("Tue", 1))
 
 
 def test_folding_ignores_case_and_diacritics():
