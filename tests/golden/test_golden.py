@@ -6,28 +6,29 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kept_stores import PLACES, Place
+from kept_stores import WORLDS, transcript
+from kinds import World
 
 pytestmark = pytest.mark.store
 Golden = Callable[[str, str], None]
 
 
-@pytest.fixture(params=PLACES)
-def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+@pytest.fixture(params=WORLDS)
+def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(tmp_path / "state"))
-    return PLACES[request.param](tmp_path, monkeypatch)
+    return WORLDS[request.param](tmp_path, monkeypatch)
 
 
-def test_what_is_shown(place: Place, golden: Golden) -> None:
-    golden(f"{place.kind}_shown.txt", place.transcript((("--dry-run", "--explain"), ""), (("status",), "")))
+def test_what_is_shown(world: World, golden: Golden) -> None:
+    golden(f"{world.kind}_shown.txt", transcript(world, (("--dry-run", "--explain"), ""), (("status",), "")))
 
 
-def test_an_attended_run(place: Place, golden: Golden) -> None:
-    before = place.content()
+def test_an_attended_run(world: World, golden: Golden) -> None:
+    before = world.content()
     lines = (((), "a\na\ny\n"), (("runs",), ""), (("undo",), "y\n"), (("reject", "--list"), ""))
-    golden(f"{place.kind}_attended.txt", place.transcript(*lines))
-    assert place.content() == before
+    golden(f"{world.kind}_attended.txt", transcript(world, *lines))
+    assert world.content() == before
 
 
-def test_an_unattended_run(place: Place, golden: Golden) -> None:
-    golden(f"{place.kind}_auto.txt", place.transcript((("--auto",), "")))
+def test_an_unattended_run(world: World, golden: Golden) -> None:
+    golden(f"{world.kind}_auto.txt", transcript(world, (("--auto",), "")))

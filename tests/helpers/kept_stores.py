@@ -6,20 +6,18 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
-from graph_world import entity, relation, write
-from kinds import SETTINGS, small_config, written_settings
-from markdown_trees import fingerprint
+from graph_world import entity, relation
+from kinds import World, graph_world, mem0_world, project_world
 from markdown_world import write_world
 from mem0_dream.testing import FakeEncoder
-from typed import CLOCKLESS, NOW, run
+from typed import CLOCKLESS, NOW
 
 _MEMORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("alice", "Deploys the shop to staging on Tuesdays", 40, {}),
@@ -40,76 +38,36 @@ _MEMORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Place:
-    kind: str  # what `--store` takes
-    folder: Path  # everything of it lies here, our own state too
-    words: tuple[str, ...]  # options that name the place on the command line
-    content: Callable[[], Any]  # all that is stored, to the byte where bytes are the store's own
-
-    def call(self, *words: str, answers: str = "", code: int = 0) -> Result:
-        """The command line on this store, at a fixed moment."""
-        scope = ("--all",) if self.kind == "mem0" else ()
-        return run([*words, *self.words], scope=scope, answers=answers, code=code)
-
-    def transcript(self, *steps: tuple[tuple[str, ...], str]) -> str:
-        """What each call prints, on both streams."""
-        parts = []
-        for words, answers in steps:
-            done = self.call(*words, answers=answers)
-            clock = CLOCKLESS & set(words)
-            shown = f"$ mem0-dream {' '.join(words)}\n{done.stdout}--- errors\n{done.stderr}\n"
-            parts.append(
-                re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d UTC|  taken back)", "<TIME>", shown) if clock else shown
-            )
-        return self.plain("".join(parts))
-
-    def plain(self, text: str) -> str:
-        """The text without what differs from folder to folder and from run to run."""
-        for found, name in ((str(self.folder), "<FOLDER>"), (self.store(), "<STORE>")):
-            text = text.replace(found, name)
-        for pattern, name in (
-            (r"\d{8}-\d{6}-[0-9a-f]{4}", "RUN"),
-            (r"[0-9a-f]{8}-[0-9a-f]{4}-[1-57-9][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
-        ):
-            met = dict.fromkeys(re.findall(pattern, text))
-            for number, word in enumerate(met, 1):
-                text = text.replace(word, f"<{name} {number}>")
-        text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d+(\+00:00|Z)?", "<TIME>", text)
-        text = re.sub(r"Duration: [\d.]+ s", "Duration: <DURATION>", text)
-        text = re.sub(r"\d{4}-\d\d-\d\d-forgotten", "<DAY>-forgotten", text)
-        return re.sub(r"-?\d+\.\d{5,}(e-?\d+)?", lambda found: f"{float(found[0]):.4f}", text)
-
-    def store(self) -> str:
-        return str(json.loads(self.call("plan").stdout.partition("\n")[0])["store"])
+def transcript(world: World, *steps: tuple[tuple[str, ...], str]) -> str:
+    """What each call prints, on both streams."""
+    parts = []
+    for words, answers in steps:
+        done = world.call(*words, answers=answers)
+        shown = f"$ mem0-dream {' '.join(words)}\n{done.stdout}--- errors\n{done.stderr}\n"
+        clock = r"\d{4}-\d\d-\d\d( \d\d:\d\d UTC|  taken back)"
+        parts.append(re.sub(clock, "<TIME>", shown) if CLOCKLESS & set(words) else shown)
+    return _plain(world, "".join(parts))
 
 
-def mem0_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """A real Qdrant store with the rows that mem0 would write; only the embedder is a fake."""
-    from mem0 import Memory
-    from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-
-    config = small_config(folder, monkeypatch, path=str(folder / "qdrant"), on_disk=True)
-    file = folder / "mem0.json"
-    file.write_text(json.dumps({**config, "mem0_dream": SETTINGS}))
-    memory = Memory.from_config(config)
-    ids, payloads, vectors = zip(*_mem0_rows(FakeEncoder()), strict=True)
-    memory.vector_store.insert(list(vectors), list(payloads), list(ids))
-    Mem0Store(memory, owned=True).close()
-
-    def content() -> Any:
-        opened = Memory.from_config(config)
-        points = opened.vector_store.client.scroll("memories", limit=1000, with_vectors=True)[0]
-        found = sorted([str(point.id), point.payload, list(point.vector)] for point in points)
-        Mem0Store(opened, owned=True).close()
-        return found
-
-    return Place("mem0", folder, ("--config", str(file)), content)
+def _plain(world: World, text: str) -> str:
+    """The text without what differs from folder to folder and from run to run."""
+    store = str(json.loads(world.call("plan").stdout.partition("\n")[0])["store"])
+    text = text.replace(str(world.folder), "<FOLDER>").replace(store, "<STORE>")
+    for pattern, name in (
+        (r"\d{8}-\d{6}-[0-9a-f]{4}", "RUN"),
+        (r"[0-9a-f]{8}-[0-9a-f]{4}-[1-57-9][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
+    ):
+        for number, word in enumerate(dict.fromkeys(re.findall(pattern, text)), 1):
+            text = text.replace(word, f"<{name} {number}>")
+    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d+(\+00:00|Z)?", "<TIME>", text)
+    text = re.sub(r"Duration: [\d.]+ s", "Duration: <DURATION>", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d-forgotten", "<DAY>-forgotten", text)
+    return re.sub(r"-?\d+\.\d{5,}(e-?\d+)?", lambda found: f"{float(found[0]):.4f}", text)
 
 
-def _mem0_rows(encoder: FakeEncoder) -> list[Any]:
-    """Id, payload and vector of every memory; the ids are of a version that mem0 itself never gives."""
-    rows = []
+def _mem0_filled(memory: Any) -> list[str]:
+    """Store rows as mem0 would write them; the ids are of a version that mem0 itself never gives."""
+    encoder, rows = FakeEncoder(), []
     for number, (user, text, days, metadata) in enumerate(_MEMORIES, 1):
         moment = (NOW - timedelta(days=days)).isoformat()
         payload = {
@@ -121,23 +79,10 @@ def _mem0_rows(encoder: FakeEncoder) -> list[Any]:
             **metadata,
         }
         vector = [float(value) for value in encoder.encode([text])[0]]
-        rows.append([f"{number:08x}-0000-6000-8000-{number:012x}", payload, vector])
-    return rows
-
-
-def markdown_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """A project as coding agents leave it, with three directories of memories."""
-    monkeypatch.setenv("HOME", str(folder / "home"))
-    root = write_world(folder / "shop")
-    words = ("--store", "md", "--root", str(root), "--config", str(written_settings(folder)))
-    return Place("md", folder, words, lambda: fingerprint(root))
-
-
-def graph_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    file = folder / "memory.jsonl"
-    write(file, _graph_lines(), end="\n")
-    words = ("--store", "graph", "--file", str(file), "--core", str(folder / "core.json"))
-    return Place("graph", folder, (*words, "--config", str(written_settings(folder))), file.read_bytes)
+        rows.append((f"{number:08x}-0000-6000-8000-{number:012x}", payload, vector))
+    ids, payloads, vectors = map(list, zip(*rows, strict=True))
+    memory.vector_store.insert(vectors, payloads, ids)
+    return ids
 
 
 def _graph_lines() -> list[str]:
@@ -165,4 +110,12 @@ def _graph_lines() -> list[str]:
     ]  # fmt: skip
 
 
-PLACES: dict[str, Callable[..., Place]] = {"mem0": mem0_place, "md": markdown_place, "graph": graph_place}
+def with_core(world: World) -> World:
+    return replace(world, words=(*world.words, "--core", str(world.folder / "core.json")))
+
+
+WORLDS: dict[str, Callable[[Path, pytest.MonkeyPatch], World]] = {
+    "mem0": lambda folder, patch: mem0_world(folder, patch, _mem0_filled),
+    "md": lambda folder, patch: project_world(folder, patch, write_world(folder / "shop")),
+    "graph": lambda folder, patch: with_core(graph_world(folder, patch, _graph_lines())),
+}

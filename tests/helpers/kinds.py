@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -57,8 +58,8 @@ class World:
     words: tuple[str, ...]  # options that name the place on the command line
     open: Callable[[], Store]
     content: Callable[[], Any]  # all that is stored, to the byte where bytes are the store's own
-    pair: tuple[str, str]  # ids of the two statements of one fact
-    pinned: str  # id of the pinned memory
+    pair: tuple[str, str] = ("", "")  # ids of the two statements of one fact
+    pinned: str = ""  # id of the pinned memory
     close: Callable[[], None] = lambda: None  # ends what the world runs on
 
     def session(self, state: Path) -> Session:
@@ -71,23 +72,15 @@ class World:
 
     def add_words(self, memory_id: str, words: str) -> None:
         """Somebody else adds something to a memory."""
-        store = self.open()
-        try:
+        with closing(self.open()) as store:
             memory = store.parse(store.fetch([memory_id])[memory_id])
             said = (*memory.metadata["observations"], words) if "observations" in memory.metadata else ()
-            text = f"{memory.text}\n- {words}"
-            store.write(Update(memory_id, text, observations=said))
-        finally:
-            store.close()
+            store.write(Update(memory_id, f"{memory.text}\n- {words}", observations=said))
 
     def texts(self) -> dict[str, str]:
         """Text by id, through the store itself."""
-        store = self.open()
-        try:
-            inventory = store.read(ScopeFilter())
-        finally:
-            store.close()
-        return {memory.id: memory.text for memory in inventory.memories}
+        with closing(self.open()) as store:
+            return {memory.id: memory.text for memory in store.read(ScopeFilter()).memories}
 
 
 def written_settings(folder: Path) -> Path:
@@ -96,9 +89,18 @@ def written_settings(folder: Path) -> Path:
     return file
 
 
-def mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def remembered(memory: Any, rows: list[tuple[str, int]] = STATEMENTS) -> list[str]:
+    """Statements of one user, as old as said."""
+    dated = [(text, {"created_at": (NOW - timedelta(days=days)).isoformat()}) for text, days in rows]
+    return [remember(memory, text, user_id="alice", metadata=metadata) for text, metadata in dated]
+
+
+def mem0_world(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fill: Callable[[Any], list[str]] = remembered
+) -> World:
     """A real Qdrant store that mem0 wrote; only its embedder is a fake."""
-    return _mem0_world(folder, monkeypatch, "qdrant", {"path": str(folder / "qdrant"), "on_disk": True})
+    place = {"path": str(folder / "qdrant"), "on_disk": True}
+    return _mem0_world(folder, monkeypatch, "qdrant", place, fill)
 
 
 def milvus_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -122,7 +124,13 @@ def small_config(
     }
 
 
-def _mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch, provider: str, place: dict[str, Any]) -> World:
+def _mem0_world(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    provider: str,
+    place: dict[str, Any],
+    fill: Callable[[Any], list[str]] = remembered,
+) -> World:
     from mem0 import Memory
     from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 
@@ -130,23 +138,15 @@ def _mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch, provider: str, pl
     file = folder / "mem0.json"
     file.write_text(json.dumps(config | {"mem0_dream": SETTINGS}))
     memory = Memory.from_config(config)
-    ids = remembered(memory, STATEMENTS)
+    ids = fill(memory)
     Mem0Store(memory, owned=True).close()
 
     def content() -> Any:
-        store = open_store(file)
-        found = store.fetch(ids + [memory.id for memory in store.read(ScopeFilter()).memories])
-        store.close()
-        return found
+        with closing(open_store(file)) as store:
+            return store.fetch(ids + [memory.id for memory in store.read(ScopeFilter()).memories])
 
     words, pair = ("--config", str(file)), (ids[0], ids[1])
     return World("mem0", folder, words, lambda: open_store(file), content, pair, ids[6])
-
-
-def remembered(memory: Any, rows: list[tuple[str, int]]) -> list[str]:
-    """Statements of one user, as old as said."""
-    dated = [(text, {"created_at": (NOW - timedelta(days=days)).isoformat()}) for text, days in rows]
-    return [remember(memory, text, user_id="alice", metadata=metadata) for text, metadata in dated]
 
 
 class _FakeEmbedder:
@@ -158,11 +158,7 @@ class _FakeEmbedder:
 
 def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A directory of memories with an index."""
-    from mem0_dream.pipeline.stores.markdown.directories import discover
-    from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
-
-    monkeypatch.setenv("HOME", str(folder / "home"))
-    root, place = folder / "shop", ".claude/memory"
+    place = ".claude/memory"
     files = {
         f"{place}/tabs.md": memory_file("Use tabs for indentation in Go files.", kind="feedback"),
         f"{place}/tabs_again.md": memory_file(
@@ -179,25 +175,48 @@ def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     }
     names = sorted(file.removeprefix(f"{place}/") for file in files)
     files[f"{place}/MEMORY.md"] = "# Memory\n\n" + "".join(f"- [{name}]({name})\n" for name in names)
-    write_tree(root, files)
+    world = project_world(folder, monkeypatch, write_tree(folder / "shop", files))
+    return replace(world, pair=(f"{place}/tabs.md", f"{place}/tabs_again.md"), pinned=f"{place}/pinned.md")
+
+
+def library_state(folder: Path) -> Path:
+    (state := folder / "library-state").mkdir(exist_ok=True)
+    return state
+
+
+def project_world(folder: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> World:
+    """A project with memory directories; nothing of another home is seen."""
+    from mem0_dream.pipeline.stores.markdown.directories import discover
+    from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
+
+    monkeypatch.setenv("HOME", str(folder / "home"))
 
     def opened() -> Store:
-        state = folder / "library-state"
-        state.mkdir(exist_ok=True)
-        return MarkdownStore(discover(root, home=folder / "home"), root=root, state=state)
+        found = discover(root, home=folder / "home")
+        return MarkdownStore(found, root=root, state=library_state(folder))
 
-    words, pair = ("--store", "md", "--root", str(root)), (f"{place}/tabs.md", f"{place}/tabs_again.md")
-    return World("md", folder, words, opened, lambda: fingerprint(root), pair, f"{place}/pinned.md")
+    return World("md", folder, ("--store", "md", "--root", str(root)), opened, lambda: fingerprint(root))
 
 
-def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def graph_world(folder: Path, _monkeypatch: pytest.MonkeyPatch, lines: Sequence[str] = ()) -> World:
+    """A memory server's file, of the given lines or of those of the contract."""
     from mem0_dream.pipeline.stores.graph.media import FileMedium
     from mem0_dream.pipeline.stores.graph.store import GraphStore
 
     file = folder / "memory.jsonl"
+    write(file, lines or _graph_lines(), end="\n")
+    words, pair = ("--store", "graph", "--file", str(file)), ("cache warm", "image cache warm")
+
+    def opened() -> Store:
+        return GraphStore(FileMedium(file), state=library_state(folder))
+
+    return World("graph", folder, words, opened, file.read_bytes, pair, "kept idea")
+
+
+def _graph_lines() -> list[str]:
     long_ago = (NOW - timedelta(days=300)).date().isoformat()
     lately = (NOW - timedelta(days=10)).date().isoformat()
-    lines = [
+    return [
         entity("cache warm", "Warm the image cache before the sale"),
         entity("image cache warm", "Warm the image cache before the sale."),
         entity("cats a", "Cats like the warm sofa", kind="design"),
@@ -208,15 +227,6 @@ def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         *(entity(area, f"The {area} service is number {n}", kind="service") for n, area in enumerate(AREAS)),
         *(relation(a, b) for a, b in pairwise(AREAS)),
     ]
-    write(file, lines, end="\n")
-
-    def opened() -> Store:
-        state = folder / "library-state"
-        state.mkdir(exist_ok=True)
-        return GraphStore(FileMedium(file), state=state)
-
-    words, pair = ("--store", "graph", "--file", str(file)), ("cache warm", "image cache warm")
-    return World("graph", folder, words, opened, file.read_bytes, pair, "kept idea")
 
 
 def platform_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -238,7 +248,7 @@ def server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     memory = Memory.from_config(small_config(folder, monkeypatch, client=QdrantClient(":memory:")))
     monkeypatch.setenv("MEM0_SERVER_API_KEY", "none")
     server = LoopbackServer(ServerDouble(memory, key="none"))
-    return _remote_world(folder, "server", server.url, remembered(memory, STATEMENTS), server.close)
+    return _remote_world(folder, "server", server.url, remembered(memory), server.close)
 
 
 def real_server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -260,10 +270,8 @@ def _remote_world(folder: Path, kind: str, url: str, ids: list[str], close: Call
         return open_server(url, patience=patience)
 
     def content() -> Any:
-        store = opened()
-        memories = store.read(ScopeFilter()).memories
-        store.close()
-        return promised(memories)
+        with closing(opened()) as store:
+            return promised(store.read(ScopeFilter()).memories)
 
     words = ("--store", kind, "--host" if kind == "platform" else "--url", url, "--config", str(file))
     return World(kind, folder, words, opened, content, (ids[0], ids[1]), ids[6], close)
