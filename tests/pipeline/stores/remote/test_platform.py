@@ -2,73 +2,40 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-import ssl
-import threading
 from dataclasses import asdict
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from click.testing import CliRunner
-from loopback import Fault, LoopbackServer, Reply, Request
-from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError, UsageError
+from loopback import Fault, Reply, Request
+from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, UsageError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.stores.base import Add, Amend, Delete, Restore, Retire, ScopeFilter, Update
-from mem0_dream.pipeline.stores.files.database import state_directory
+from mem0_dream.pipeline.stores.base import Add, Delete, Retire, ScopeFilter
 from mem0_dream.pipeline.stores.remote.calling import Caller, Patience
-from mem0_dream.pipeline.stores.remote.services import PlatformStore, _newest, open_platform
+from mem0_dream.pipeline.stores.remote.services import _newest, open_platform
 from mem0_dream.pipeline.stores.remote.store import DATES_KEY, RemoteStore
-from mem0_dream.pipeline.writing.lock import store_lock
 from mem0_dream.records import Memory, Scope
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
 from platform_double import PlatformDouble
+from services import ALICE, DAY, EVERYTHING, Service, stored
 from typed import on_store
 
 pytestmark = pytest.mark.store
-EVERYTHING = ScopeFilter()
-QUICK = Patience(per_minute=1e9, first_wait=0.001, longest_wait=0.002, timeout=5, looks=3)
-DAY = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
-ALICE = Scope.of(user_id="alice")
 OWN_KEYS = {"agent_id": "x", "app_id": "y", "role": "lead", "hash": "h", "id": 3}
 
 
-class Place:
-    def __init__(self) -> None:
-        self.double = PlatformDouble()
-        self.server = LoopbackServer(self.double)
-        self.stores: list[PlatformStore] = []
-
-    def open(self, **options: Any) -> PlatformStore:
-        self.stores.append(open_platform(host=self.server.url, **{"patience": QUICK} | options))
-        return self.stores[-1]
-
-    def close(self) -> None:
-        for store in self.stores:
-            store.close()
-        self.server.close()
-
-
 @pytest.fixture
-def place(monkeypatch):
-    monkeypatch.setenv("MEM0_API_KEY", "m0-double")
-    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
-    built = Place()
-    yield built
-    built.close()
+def place(platform):
+    return platform
 
 
 def by_text(store: RemoteStore, scopes: ScopeFilter = EVERYTHING) -> dict[str, Memory]:
     return {memory.text: memory for memory in store.read(scopes).memories}
-
-
-def stored(store: RemoteStore, memory_id: str) -> Memory:
-    return store.parse(store.fetch([memory_id])[memory_id])
 
 
 class TestListing:
@@ -175,95 +142,7 @@ class TestListing:
             place.open().read(ScopeFilter({"role": "user"}))
 
 
-@pytest.mark.parametrize("replaces", [False, True])
-class TestChanges:
-    """Whether an update replaces metadata or adds to it is not documented, so both must do."""
-
-    @pytest.fixture
-    def store(self, place, replaces):
-        place.double.replaces_metadata = replaces
-        return place.open()
-
-    def test_an_update_keeps_the_id(self, place, store):
-        memory_id = place.double.put("Likes tea", user_id="alice", metadata={"k": 1}, created_at=DAY)
-        store.write(Update(memory_id, "Likes green tea"))
-        memory = stored(store, memory_id)
-        assert (memory.text, memory.metadata, memory.created_at) == ("Likes green tea", {"k": 1}, DAY)
-
-    def test_amending_keeps_the_dates_that_the_platform_would_forget(self, place, store):
-        memory_id = place.double.put("Likes tea", user_id="alice", metadata={"k": 1}, created_at=DAY)
-        earlier = DAY - timedelta(days=30)
-        store.write(Amend(memory_id, {"merged_from": ["a", "b"]}, earlier, "2027-01-01"))
-        memory = stored(store, memory_id)
-        assert memory.metadata == {"k": 1, "merged_from": ["a", "b"]}
-        assert (memory.created_at, memory.updated_at) == (earlier, DAY)
-        assert str(memory.expires_on) == "2027-01-01"
-
-    def test_a_text_of_ours_is_not_stated_anew_but_an_agents_is(self, place, store):
-        memory_id = place.double.put("Likes tea", user_id="alice", created_at=DAY)
-        store.write(Update(memory_id, "Likes green tea"))
-        store.write(Amend(memory_id, {"k": 1}))
-        memory = stored(store, memory_id)
-        assert (memory.text, memory.created_at, memory.updated_at) == ("Likes green tea", DAY, DAY)
-        place.double._update(place.double.rows[memory_id], {"text": "Likes black tea"})
-        memory = stored(store, memory_id)
-        assert memory.created_at == DAY
-        assert memory.updated_at is not None
-        assert memory.updated_at > DAY
-
-    def test_undoing_changes_gives_the_record_back(self, place, store):
-        memory_id = place.double.put(
-            "Likes tea", user_id="alice", metadata={"k": 1}, created_at=DAY, expiration_date="2030-01-01"
-        )
-        before = store.fetch([memory_id])[memory_id]
-        store.write(Update(memory_id, "Likes green tea"))
-        store.write(Amend(memory_id, {"merged_from": ["a"], "k": 2}, None, ""))
-        store.write(Retire(memory_id, DAY.date()))
-        store.write(Restore(before))
-        after = stored(store, memory_id)
-        assert after == store.parse(before)
-        assert after.metadata == {"k": 1}
-
-    def test_a_deleted_memory_comes_back_under_a_new_id(self, place, store):
-        memory_id = place.double.put(
-            "Likes tea", user_id="alice", run_id="r1", metadata={"k": 1}, created_at=DAY
-        )
-        before = store.fetch([memory_id])[memory_id]
-        store.write(Delete(memory_id))
-        assert store.fetch([memory_id]) == {}
-        new = store.write(Restore(before))
-        assert store.write(Restore(before)) == new != memory_id
-        assert len(place.double.rows) == 1
-        assert stored(store, memory_id) == store.parse(before)
-        assert place.double.rows[new]["created_at"] == DAY.replace(microsecond=0).isoformat()
-
-    def test_a_copy_of_what_stays_comes_back_too(self, place, store):
-        ids = [place.double.put("Likes tea", user_id="alice", metadata={"n": n}) for n in range(2)]
-        before = store.fetch(ids)
-        store.write(Delete(ids[0]))
-        store.write(Restore(before[ids[0]]))
-        texts = [(row["memory"], row["metadata"]["n"]) for row in place.double.rows.values()]
-        assert sorted(texts) == [("Likes tea", 0), ("Likes tea", 1)]
-
-    def test_another_platform_that_takes_no_copy_at_all_is_told(self, place, store, monkeypatch):
-        memory_id = place.double.put("Likes tea", user_id="alice")
-        before = store.fetch([memory_id])[memory_id]
-        store.write(Delete(memory_id))
-        monkeypatch.setattr(PlatformDouble, "_stored", lambda *_: None)
-        with pytest.raises(RefusedChangeError, match="takes no copy"):
-            store.write(Restore(before))
-
-
 class TestAdditions:
-    def test_a_memory_is_added_verbatim_with_its_date_and_mark(self, place):
-        store = place.open()
-        added = store.write(Add("Likes tea", ALICE, {"k": 1}, DAY, "run/m1"))
-        memory = stored(store, added)
-        assert (memory.text, memory.created_at, memory.metadata) == ("Likes tea", DAY, {"k": 1})
-        assert store.find_mark("run/m1", ALICE) == added
-        assert store.find_mark("run/m1", Scope.of(user_id="alice", run_id="r1")) is None
-        assert store.find_mark("run/m2", ALICE) is None
-
     def test_a_text_that_is_there_already_is_never_added(self, place):
         place.double.put("Likes tea", user_id="alice")
         with pytest.raises(RefusedChangeError, match="holds already"):
@@ -379,7 +258,7 @@ def test_a_text_that_was_folded_into_a_source_is_taken_back_with_its_metadata(pl
 
 
 class TestCommandLine:
-    def invoke(self, place: Place, *words: str, answers: str = "") -> Any:
+    def invoke(self, place: Service, *words: str, answers: str = "") -> Any:
         return CliRunner().invoke(main, on_store([*words, "--host", place.server.url]), input=answers)
 
     @pytest.fixture(autouse=True)
@@ -402,14 +281,6 @@ class TestCommandLine:
         assert len(place.double.rows) == 9
         assert "gives no deleted" not in self.invoke(place, *words, "--auto").stderr
 
-    def test_the_alias_is_the_same_as_the_kind(self, place, settings):
-        words = ("--all", "--config", str(settings), "--dry-run", "--explain")
-        alias = self.invoke(place, "platform", *words)
-        kind = self.invoke(place, "--store", "platform", *words)
-        assert (alias.exit_code, kind.exit_code) == (0, 0)
-        assert alias.stdout == kind.stdout
-        assert "Merges (1)" in alias.stdout
-
     def test_the_fidelity_is_kept_in_the_plan(self, place, settings, tmp_path):
         file = tmp_path / "plan.jsonl"
         words = ("--store", "platform", "--config", str(settings))
@@ -425,45 +296,6 @@ class TestCommandLine:
         assert "gives no deleted id out again" in told.stderr
         assert len(place.double.rows) == 10
         assert "gives no" not in self.invoke(place, *words, "--encoder", "words", answers="\n").stderr
-
-    def test_two_processes_do_not_meet_and_the_second_waits_if_it_is_told_to(self, place, settings):
-        fingerprint, held, ended = place.open().fingerprint, threading.Event(), threading.Event()
-
-        def first() -> None:
-            with store_lock(state_directory(), fingerprint):
-                held.set()
-                ended.wait(30)
-
-        process = threading.Thread(target=first)
-        process.start()
-        held.wait(30)
-        words = ("platform", "--all", "--config", str(settings), "--auto")
-        refused = self.invoke(place, *words)
-        assert refused.exit_code == StoreLockedError.exit_code
-        assert "wait for it to end" in refused.stderr
-        assert len(place.double.rows) == 10
-        place.server.before = lambda request: ended.set() if request.path == "/v1/ping/" else None
-        done = self.invoke(place, *words, "--wait", "30")
-        process.join()
-        assert done.exit_code == 0, done.output
-        assert len(place.double.rows) == 9
-
-    @pytest.mark.parametrize("method", ["PUT", "DELETE"])
-    def test_a_pass_that_gives_up_names_the_command_that_finishes_it(self, place, tmp_path, method):
-        file = tmp_path / "hasty.yaml"
-        file.write_text("mem0_dream: {scorer: keywords, remote: {attempts: 1, per_minute: 1.0e+9}}\n")
-        before = sorted(row["memory"] for row in place.double.rows.values())
-        place.server.fault = lambda _number, request: Fault.RESET if request.method == method else None
-        failed = self.invoke(place, "platform", "--all", "--config", str(file), "--auto")
-        assert failed.exit_code == StoreError.exit_code, failed.output
-        place.server.fault = lambda _number, _request: None
-        commands = re.findall(r"`(mem0-dream [^`]+)`", failed.stderr)
-        words = next(words for words in map(shlex.split, commands) if words[1] == "resume")
-        done = CliRunner().invoke(main, words[1:])
-        assert done.exit_code == 0, done.output
-        assert len(place.double.rows) == 9
-        assert self.invoke(place, "undo", "--store", "platform", "--config", str(file)).exit_code == 0
-        assert sorted(row["memory"] for row in place.double.rows.values()) == before
 
     def test_an_unknown_limit_is_named(self, place, tmp_path):
         file = tmp_path / "wrong.yaml"

@@ -2,73 +2,32 @@
 
 from __future__ import annotations
 
-import ssl
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from kinds import promised, small_config
-from loopback import Fault, LoopbackServer, Reply, Request
+from loopback import Fault, Reply, Request
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter
+from mem0_dream.pipeline.stores.base import Delete
 from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.services import open_server
-from mem0_dream.pipeline.stores.remote.store import RemoteStore
 from mem0_dream.records import Scope
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
-from mem0_stores import remember
 from server_double import ServerDouble
+from services import ALICE, EVERYTHING, QUICK
 
 pytestmark = pytest.mark.store
-EVERYTHING = ScopeFilter()
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-DAY = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
-QUICK = Patience(per_minute=1e9, first_wait=0.001, longest_wait=0.002, timeout=5, looks=3)
-ALICE = Scope.of(user_id="alice")
-
-
-class Place:
-    """mem0 itself behind the double's routes, over real HTTP."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from mem0 import Memory
-        from qdrant_client import QdrantClient
-
-        config = small_config(folder, monkeypatch, client=QdrantClient(":memory:"))
-        self.memory = Memory.from_config(config)
-        self.double = ServerDouble(self.memory)
-        self.server = LoopbackServer(self.double)
-
-    def put(self, text: str, *, at: datetime = DAY, **options: Any) -> str:
-        metadata = {"created_at": at.isoformat(), **options.pop("metadata", {})}
-        return remember(self.memory, text, metadata=metadata, **{"user_id": "alice"} | options)
-
-    def open(self, patience: Patience = QUICK) -> RemoteStore:
-        return open_server(self.server.url, patience=patience)
-
-    def content(self) -> Counter[tuple[str, str]]:
-        store = self.open()
-        found = promised(store.read(EVERYTHING).memories)
-        store.close()
-        return found
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
-    for name in ("MEM0_SERVER_API_KEY", "MEM0_SERVER_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    built = Place(tmp_path, monkeypatch)
-    yield built
-    built.server.close()
+def place(hosted):
+    return hosted
 
 
 class TestListing:
@@ -91,7 +50,7 @@ class TestListing:
             place.put(f"Fact {number}")
         (gap,) = place.open().read(EVERYTHING).gaps
         assert "lists at most 4 memories, and user_id=alice has as many" in gap
-        place.memory.delete(place.open().read(EVERYTHING).memories[0].id)
+        place.double.memory.delete(place.open().read(EVERYTHING).memories[0].id)
         assert place.open().read(EVERYTHING).gaps == ()
 
     def test_the_bound_is_the_servers_own(self, place):
@@ -127,7 +86,7 @@ class TestListing:
         assert told in gap
 
     def test_what_cannot_be_written_back_is_left_alone(self, place):
-        added = place.memory.add(
+        added = place.double.memory.add(
             [{"role": "user", "content": "Likes tea", "name": "ann"}], user_id="alice", infer=False
         )
         store = place.open()
@@ -135,38 +94,6 @@ class TestListing:
         assert (memory.scope.get("actor_id"), memory.pinned) == ("ann", True)
         with pytest.raises(RefusedChangeError, match="cannot write back"):
             store.write(Delete(added["results"][0]["id"]))
-
-
-class TestChanges:
-    def test_a_deleted_memory_comes_back_under_a_new_id(self, place):
-        memory_id = place.put(
-            "Likes tea", run_id="r1", metadata={"k": [1, {"a": None}]}, expiration_date="2030-01-01"
-        )
-        store = place.open()
-        before = store.fetch([memory_id])[memory_id]
-        store.write(Delete(memory_id))
-        assert store.fetch([memory_id]) == {}
-        new = store.write(Restore(before))
-        assert store.write(Restore(before)) == new != memory_id
-        assert store.parse(store.fetch([memory_id])[memory_id]) == store.parse(before)
-        assert len(place.content()) == 1
-
-    def test_retiring_keeps_the_id_and_is_undone(self, place):
-        memory_id = place.put("Likes tea")
-        store = place.open()
-        before = store.fetch([memory_id])[memory_id]
-        store.write(Retire(memory_id, DAY.date()))
-        assert place.memory.get_all(filters={"user_id": "alice"})["results"] == []
-        store.write(Restore(before))
-        assert [r["id"] for r in place.memory.get_all(filters={"user_id": "alice"})["results"]] == [memory_id]
-        assert store.parse(store.fetch([memory_id])[memory_id]) == store.parse(before)
-
-    def test_an_addition_that_is_delivered_twice_is_one_memory(self, place):
-        place.server.fault = lambda _number, request: Fault.TWICE if request.method == "POST" else None
-        store = place.open()
-        added = store.write(Add("Likes tea", ALICE, {"k": 1}, DAY, "run/m1"))
-        assert [memory.id for memory in store.read(EVERYTHING).memories] == [added]
-        assert store.find_mark("run/m1", ALICE) == added
 
 
 class TestKeys:
@@ -205,7 +132,7 @@ def test_a_fault_at_any_request_is_survived(fault, place, tmp_path):
         ("deploys the shop to staging on Tuesdays.", 20),
         ("The billing service is written in Rust.", 15),
     ):
-        place.put(text, at=NOW - timedelta(days=days), metadata={"days": days})
+        place.put(text, created_at=NOW - timedelta(days=days), metadata={"days": days})
     before = place.content()
     settings = Settings(scorer="keywords", max_delete=1.0)
     place.server.retry_after, place.server.delay = "0.001", 0.35
@@ -216,7 +143,7 @@ def test_a_fault_at_any_request_is_survived(fault, place, tmp_path):
         place.server.fault = at(first + position, fault)
         for step in ("apply", "undo"):
             with Session(
-                place.open(patience), settings=settings, state_dir=tmp_path, encoder=FakeEncoder()
+                place.open(patience=patience), settings=settings, state_dir=tmp_path, encoder=FakeEncoder()
             ) as session:
                 if step == "apply":
                     session.withdraw(session.answered)
