@@ -290,11 +290,7 @@ class JsonlStore(base.Store):
         return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "surrogatepass")
 
     def _read(self, path: Path) -> _Rows:
-        """All records of a file; a line that is none, or an id that stands twice, is a fault.
-
-        Raises:
-            ConfigError: If it cannot be read.
-        """
+        """All records of a file; a line that is none, or an id that stands twice, is a fault."""
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:

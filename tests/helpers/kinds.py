@@ -16,7 +16,6 @@ import pytest
 import real_server
 from click.testing import Result
 from graph_world import entity, relation, write
-from loopback import LoopbackServer
 from markdown_trees import fingerprint, memory_file, write_tree
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.reporting.text import NAMED as OWN_KINDS
@@ -28,8 +27,6 @@ from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
 from mem0_stores import remember
-from platform_double import PlatformDouble
-from server_double import ServerDouble
 from typed import NOW, run
 
 PINNED = "[pinned] Fixed bug"
@@ -231,24 +228,27 @@ def _graph_lines() -> list[str]:
 
 def platform_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A project of the hosted platform, or rather of its double, over real HTTP."""
-    double = PlatformDouble()
-    ids = [
-        double.put(text, user_id="alice", created_at=NOW - timedelta(days=days)) for text, days in STATEMENTS
+    from services import Service
+
+    service = Service.platform()
+    monkeypatch.setenv("MEM0_API_KEY", service.double.key)
+    return _remote_world(folder, "platform", service.server.url, _put(service), service.close)
+
+
+def _put(service: Any) -> list[str]:
+    return [
+        service.put(text, user_id="alice", created_at=NOW - timedelta(days=days)) for text, days in STATEMENTS
     ]
-    monkeypatch.setenv("MEM0_API_KEY", double.key)
-    server = LoopbackServer(double)
-    return _remote_world(folder, "platform", server.url, ids, server.close)
 
 
 def server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A mem0 server of one's own: the double's routes, and mem0 itself behind them."""
-    from mem0 import Memory
-    from qdrant_client import QdrantClient
+    from services import Service
 
-    memory = Memory.from_config(small_config(folder, monkeypatch, client=QdrantClient(":memory:")))
+    service = Service.hosted(folder, monkeypatch)
+    service.double.key = "none"
     monkeypatch.setenv("MEM0_SERVER_API_KEY", "none")
-    server = LoopbackServer(ServerDouble(memory, key="none"))
-    return _remote_world(folder, "server", server.url, remembered(memory), server.close)
+    return _remote_world(folder, "server", service.server.url, _put(service), service.close)
 
 
 def real_server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:

@@ -23,22 +23,15 @@ from typing import Any
 from ....records import Memory, says_pinned, text_hash
 
 RELATIONS = "relations"  # part of an entity that holds its outgoing relations
-
 BROKEN_LINES = "::broken lines"
 """Id of all unreadable lines of a graph, which are moved away and brought back together."""
-
 TYPES = ("pattern", "mistake", "tech-insight", "research", "preference", "competitor", "design", "stack")
 """Types that a graph's table always shows, in this order."""
-
 SENTENCE_TYPES = ("pattern", "mistake", "tech-insight", "preference", "design", "research")
 """Types whose names are labels of what is said, and not what it is said about."""
-
-LEARNINGS = ("pattern", "mistake", "tech-insight", "research", "competitor", "design", "stack")
+LEARNINGS = tuple(kind for kind in TYPES if kind != "preference")
 """Types of the convention that an unattended run may forget."""
-
-PROMOTED_MARK = "Promoted to core memory: "
-MERGED_MARK = "Merged from: "
-
+PROMOTED_MARK, MERGED_MARK = "Promoted to core memory: ", "Merged from: "
 _ITEM, _MORE, _PART = "- ", "\n  ", "::"
 _HASH = re.compile(r"[0-9a-f]{12}")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
@@ -157,9 +150,8 @@ def words_of(name: str) -> str:
 
 def statement(name: str, observations: Sequence[str]) -> str:
     """What an entity says, in sentences, as it is embedded and judged."""
-    ended = [
-        item if item.rstrip().endswith((".", "!", "?")) else f"{item.rstrip()}." for item in observations
-    ]
+    said = [(item, item.rstrip()) for item in observations]
+    ended = [item if bare.endswith((".", "!", "?")) else f"{bare}." for item, bare in said]
     return " ".join([f"{words_of(name)}:", *(" ".join(item.split()) for item in ended)])
 
 
@@ -255,8 +247,7 @@ def _dates(text: str) -> list[datetime]:
 
 
 def _stated(text: str) -> float | None:
-    match = _EFFECTIVENESS.match(text)
-    if not match:
+    if not (match := _EFFECTIVENESS.match(text)):
         return None
     value = float(match[1]) / (100 if match[2] or float(match[1]) > 1 else 1)
     return value if 0 <= value <= 1 else None

@@ -20,18 +20,11 @@ from .entities import observation_key
 
 Kind = Literal["entity", "relation", "other", "broken"]
 Edge = tuple[str, str, str]  # from, to, type
-
 READABLE_SHARE = 0.5
 """At least this share of the lines must be entities or relations, or of another kind that says which."""
-
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    "entity": ("name", "entityType"),
-    "relation": ("from", "to", "relationType"),
-}
+FIELDS = {"entity": ("name", "entityType"), "relation": ("from", "to", "relationType")}
 """The texts that a line of each kind must hold; an entity has `observations`, too."""
-
 KNOWN = frozenset({"type", "observations", *FIELDS["entity"]})  # what the server knows of an entity
-
 _SHOWN_NUMBERS, _SHOWN_KEYS, _SHOWN_LETTERS = 5, 4, 20
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _OTHER_SERVERS = "as some other servers"
@@ -235,9 +228,8 @@ class GraphDocument:
             touched += len(kept) < len(held)
             lines.append(line.changed(observations=kept) if len(kept) < len(held) else line)
         if touched > 1:
-            raise RefusedChangeError(
-                f"{name} stands in {touched} lines that say this; make one of them first"
-            )
+            several = f"{name} stands in {touched} lines that say this; make one of them first"
+            raise RefusedChangeError(several)
         return self.with_lines(lines)
 
     def without_entity(self, name: str, survivor: str | None) -> GraphDocument:
@@ -249,9 +241,8 @@ class GraphDocument:
             if line.kind == "relation":
                 edge = next(leads)
                 if edge is not None:
-                    lines.append(
-                        line if edge == line.edge else line.changed(**{"from": edge[0], "to": edge[1]})
-                    )
+                    ends = {"from": edge[0], "to": edge[1]}
+                    lines.append(line if edge == line.edge else line.changed(**ends))
             elif line.name != name:
                 stays = survivor is not None and line.name == survivor
                 lines.append(_with_fields(line, fields) if stays else line)

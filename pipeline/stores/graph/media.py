@@ -26,14 +26,10 @@ if TYPE_CHECKING:
     from mcp import ClientSession, StdioServerParameters
 
 LOCK_SECONDS = 10.0  # how long a write waits for another program that holds the lock beside the file
-
 READ_SECONDS = 0.5
 """How long a read waits for a program that has the file open for writing; then it reads what is there."""
-
 ANSWER_SECONDS = 60.0  # how long the server may take for one answer
-
 SERVER = "server-memory"  # stands in the command of the memory server, however it was started
-
 _PLACE_VARIABLE, _DEFAULT_PLACE = "MEMORY_FILE_PATH", "memory.jsonl"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 Process = tuple[int, Sequence[str], Mapping[str, str]]
@@ -78,9 +74,8 @@ class FileMedium:
             with lock:
                 replace_file(self.path, after, before=before, unguarded=self._refuse_beside_a_server)
         except Timeout:
-            raise StoreLockedError(
-                f"Another program holds the lock of {self.path}; nothing was changed; try again."
-            ) from None
+            held = f"Another program holds the lock of {self.path}; nothing was changed; try again."
+            raise StoreLockedError(held) from None
 
     def close(self) -> None:
         """Nothing is held between writes."""
@@ -154,9 +149,8 @@ class ServerMedium:
             )
         except Exception as error:
             self._stack.close()
-            raise StoreError(
-                f"The memory server `{words[0]}` does not start ({_first_line(error)})."
-            ) from error
+            why = f"The memory server `{words[0]}` does not start ({_first_line(error)})."
+            raise StoreError(why) from error
 
     def check(self) -> None:
         """The server writes by itself."""

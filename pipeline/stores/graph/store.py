@@ -119,9 +119,8 @@ class GraphStore(Store):
             document = GraphDocument.parse(data, known={line.raw: line for line in self._held[1].lines})
             foreign = foreign_reason(document) if self.medium.verbatim else None
             if foreign is not None and self.notes.noted(_LEFT) != digest(data):
-                raise StoreError(
-                    f"{self.place} is no graph of a memory server: {foreign}. Nothing was changed."
-                )
+                told = f"{self.place} is no graph of a memory server: {foreign}. Nothing was changed."
+                raise StoreError(told)
             self._held = (data, document)
         return self._held[1]
 
@@ -161,12 +160,7 @@ class GraphStore(Store):
         return _find(self.document(), memory_id) is not None
 
     def write(self, change: Change) -> str:
-        """Make one change, all at once.
-
-        Raises:
-            RefusedChangeError: If the graph moved meanwhile, or takes no such change.
-            StoreError: If it holds a broken line.
-        """
+        """Make one change, all at once; none while there is a broken line."""
         document = self.document()
         memory_id = change.snapshot.id if isinstance(change, Restore) else getattr(change, "id", "")
         if document.broken and memory_id != entities.BROKEN_LINES:
@@ -177,7 +171,7 @@ class GraphStore(Store):
             case Delete():
                 self._delete(document, change)
             case Restore():
-                self._restore(change.snapshot.id)
+                self._restore(memory_id)
             case _:
                 raise RefusedChangeError("a knowledge graph takes no such change")
         return str(memory_id)
@@ -333,9 +327,8 @@ class GraphStore(Store):
             return
         if change.into is None:
             if change.at is None or not change.reason:
-                raise RefusedChangeError(
-                    f"memory {change.id} would go without a reason, which the archive has to keep"
-                )
+                why = f"memory {change.id} would go without a reason, which the archive has to keep"
+                raise RefusedChangeError(why)
             own, relations = document.entities[change.id], document.touching.get(change.id, ())
             archive_forgotten(self.archive, own, relations, at=change.at, reason=change.reason)
         else:
@@ -344,9 +337,8 @@ class GraphStore(Store):
             into = document.entities.get(change.into, ())
             held = {text for line in into for text in line.item["observations"]}
             if not into or not held.issuperset(change.observations):
-                raise RefusedChangeError(
-                    f"memory {change.into}, which takes its place, does not say all of it any more"
-                )
+                why = f"memory {change.into}, which takes its place, does not say all of it any more"
+                raise RefusedChangeError(why)
         self._save(document.without_entity(change.id, change.into), key=self._key(change.id))
 
     def _restore(self, memory_id: str) -> None:
@@ -379,13 +371,11 @@ def _find(document: GraphDocument, memory_id: str) -> Snapshot | None:
         raws = [line.raw for line in document.touching.get(name, ()) if line.edge[0] == name]
         return Snapshot(memory_id, {"kind": "relations", "name": name, "raws": raws})
     for line in document.entities.get(name, ()) if key else ():
-        observations, kind = line.item["observations"], line.item["entityType"]
-        for text in observations:
-            if observation_key(text) == key:
-                payload = {"kind": "observation", "name": name, "type": kind, "text": text}
-                return Snapshot(
-                    memory_id, payload | {"pinned": entities.usage(observations, line.item).critical}
-                )
+        said, kind = line.item["observations"], line.item["entityType"]
+        for text in (text for text in said if observation_key(text) == key):
+            pinned = entities.usage(said, line.item).critical
+            payload = {"kind": "observation", "name": name, "type": kind, "text": text, "pinned": pinned}
+            return Snapshot(memory_id, payload)
     return None
 
 

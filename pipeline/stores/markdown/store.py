@@ -36,11 +36,7 @@ from .project import changed_files, latest_commits
 
 
 class MarkdownStore(Store):
-    """Memories in Markdown files.
-
-    Every change is checked against the bytes that were read last, written to a temporary file and
-    renamed into place; what goes is copied to the archive first.
-    """
+    """Memories in Markdown files; what goes is copied to the archive first."""
 
     kind = "md"
     capabilities = Capabilities(in_place=True)
@@ -104,11 +100,7 @@ class MarkdownStore(Store):
         return encode(snapshot.payload["text"].split("\n", 1)[0], bom=False) in state.data
 
     def write(self, change: Change) -> str:
-        """Make one change.
-
-        Raises:
-            RefusedChangeError: If the file is no longer as it was read, or may not be written.
-        """
+        """Make one change; the file must be as it was read."""
         match change:
             case Update() | Delete():
                 self._change(change.id, change.text if isinstance(change, Update) else None)
@@ -129,11 +121,7 @@ class MarkdownStore(Store):
         self._history.close()
 
     def _place(self, memory_id: str) -> tuple[MemoryDirectory, Path, str]:
-        """Directory, file and part of an id.
-
-        Raises:
-            UsageError: If it names no directory of this store, or leads out of it.
-        """
+        """Directory, file and part of an id that names a directory of this store, and leads nowhere else."""
         file, part = split_id(memory_id)
         for directory in sorted(self.directories, key=lambda item: -len(item.name)):
             if file.startswith(directory.name + "/"):

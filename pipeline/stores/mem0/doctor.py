@@ -127,11 +127,7 @@ class EntityLinks(Store):
         return True
 
     def write(self, change: Change) -> str:
-        """Make one repair, or take it back.
-
-        Raises:
-            StoreError: If the store did not keep it.
-        """
+        """Make one repair, or take it back."""
         entities = self._memories.entities()
         if entities is None or not isinstance(change, Update | Restore):
             raise RefusedChangeError("the links of a mem0 store take no such change")

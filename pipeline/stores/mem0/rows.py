@@ -46,8 +46,7 @@ class Backend:
     page = 1000  # rows asked for at once: few enough for one message, or for what SQLite can bind
     # Where the store of a configuration is: equal for equal places, and without secrets.
     _location: Callable[[Any], str]
-    # The collections that exist there; nothing is created.
-    _collections: Callable[[Any], list[str]]
+    _collections: Callable[[Any], list[str]]  # the collections that exist there; nothing is created
     _count: Callable[[Filters], int | None]
     _rows: Callable[[Filters], Iterable[Snapshot]]
     _get: Callable[[list[str]], Iterable[Snapshot]]
@@ -266,8 +265,7 @@ def let_name(entities: Backend, entity: Snapshot, ids: list[str]) -> None:
 
 
 SCOPE_KEYS = ("user_id", "agent_id", "run_id", "app_id", "actor_id", "role")
-# A role that says no more than an absent one.
-USERS_OWN = ("role", "user")
+USERS_OWN = ("role", "user")  # a role that says no more than an absent one
 # The ids by which mem0 itself filters searches and lists entities.
 SESSION_KEYS = ("user_id", "agent_id", "run_id")
 # Keys that belong to mem0 or to this package; everything else in a payload is the user's metadata.

@@ -198,10 +198,7 @@ class PlatformStore(RemoteStore):
         return _LINKED.format(id=row["id"]) if row.get("linked_memory_ids") else None
 
     def _page(self, filters: Mapping[str, Any], number: int, *, merged: bool) -> Mapping[str, Any]:
-        """One page of a listing; number 0 asks for the count alone.
-
-        A page that is not there any more has no results, and a count that no page tells.
-        """
+        """One page of a listing, or (number 0) its count alone; one that is gone is empty, and counts -1."""
         answer = self._ask(
             "listing memories",
             "POST",
@@ -256,10 +253,7 @@ def _newest(rows: Iterable[Row]) -> str | None:
 
 
 def _held(rows: Mapping[str, Row]) -> frozenset[str]:
-    """What others rest on: the evidence of a synthesized memory, and what superseded something.
-
-    Without the memory that replaced it an outdated one would count as current again.
-    """
+    """What others rest on: evidence of what was synthesized, and what keeps an outdated one away."""
     newer = {str(row["replaced_by"]) for row in rows.values() if row.get("replaced_by")}
     chains = {row_id for row_id, row in rows.items() if row.get("linked_memory_ids")}
     evidence = {

@@ -60,8 +60,7 @@ class RemoteStore(Store):
     fidelity: tuple[str, ...]  # what an undo cannot give back
     record_path: str  # of one record, by its id
     search_path: str
-    # Every record that holds these ids.
-    _listing: Callable[[Mapping[str, str]], Listing]
+    _listing: Callable[[Mapping[str, str]], Listing]  # every record that holds these ids
     # Records of which a metadata key holds one of the values, in a scope.
     _marked: Callable[[str, Sequence[str], Mapping[str, str]], list[Row]]
     # Write a record, with its last day, once; None if it is dropped, or nothing is said of it.
@@ -201,10 +200,7 @@ class RemoteStore(Store):
         return added
 
     def _written(self, new: base.Add, key: str, day: str | None = None) -> str | None:
-        """Add a record once, however often the request has to be made; None if the service drops it.
-
-        Its metadata of this key marks it.
-        """
+        """Add a record, marked by this key, once, however often it is asked for; None if it is dropped."""
         ids = self._session_ids(dict(new.scope.ids))
 
         def earlier() -> list[str]:

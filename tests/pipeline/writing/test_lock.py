@@ -25,6 +25,12 @@ def name(tmp_path):
     return tmp_path / "locks" / "one.owner.json"
 
 
+def taken(folder: Path, store: str = "one", **options: float) -> Owner | None:
+    """Take a lock and give it back: who was named meanwhile."""
+    with store_lock(folder, store, **options):
+        return Owner.read(folder / "locks" / f"{store}.owner.json")
+
+
 def leave(name: Path, owner: Owner, *, silent_s: float = 0.0) -> None:
     """A named owner without a lock, last seen so long ago."""
     name.write_text(json.dumps(asdict(owner)))
@@ -44,35 +50,29 @@ def test_a_living_owner_is_not_robbed_though_the_lock_is_free(tmp_path, name):
         import psutil
 
         leave(name, Owner(other.pid, platform.node(), psutil.Process(other.pid).create_time()))
-        refused = pytest.raises(StoreLockedError, match=rf"process {other.pid} took it .* remove {name}")
-        with refused, store_lock(tmp_path, "one"):
-            pass
+        with pytest.raises(StoreLockedError, match=rf"process {other.pid} took it .* remove {name}"):
+            taken(tmp_path)
         other.communicate(b"\n")
-    with store_lock(tmp_path, "one"):
-        pass
+    assert taken(tmp_path)
 
 
 def test_a_number_that_was_given_again_is_another_process(tmp_path, name):
     leave(name, replace(Owner.present(), started=Owner.present().started - 5000))
-    with store_lock(tmp_path, "one"):
-        pass
+    assert taken(tmp_path)
 
 
 def test_an_owner_elsewhere_counts_as_gone_after_a_long_silence(tmp_path, name):
     elsewhere = Owner(1, "another-machine", 0.0)
     leave(name, elsewhere, silent_s=SILENT_S - 60)
-    refused = pytest.raises(StoreLockedError, match="process 1 on another-machine took it")
-    with refused, store_lock(tmp_path, "one"):
-        pass
+    with pytest.raises(StoreLockedError, match="process 1 on another-machine took it"):
+        taken(tmp_path)
     leave(name, elsewhere, silent_s=SILENT_S + 60)
-    with store_lock(tmp_path, "one"):
-        pass
+    assert taken(tmp_path)
 
 
 def test_an_unreadable_name_is_nobody(tmp_path, name):
     name.write_text('{"pid":')
-    with store_lock(tmp_path, "one"):
-        assert Owner.read(name) == Owner.present()
+    assert taken(tmp_path) == Owner.present()
 
 
 def test_an_owner_gives_signs_of_life(tmp_path, name, monkeypatch):
@@ -93,12 +93,11 @@ def test_the_second_of_two_waits_for_the_first(tmp_path):
         assert first.stdout is not None
         assert first.stdin is not None
         first.stdout.readline()
-        with pytest.raises(StoreLockedError, match=f"process {first.pid}"), store_lock(tmp_path, "one"):
-            pass
+        with pytest.raises(StoreLockedError, match=f"process {first.pid}"):
+            taken(tmp_path)
         first.stdin.write(b"\n")
         first.stdin.flush()
-        with store_lock(tmp_path, "one", wait_s=60):
-            assert Owner.read(tmp_path / "locks" / "one.owner.json") == Owner.present()
+        assert taken(tmp_path, wait_s=60) == Owner.present()
 
 
 def test_the_directory_is_private_and_an_argument_comes_before_the_environment(tmp_path, monkeypatch):
@@ -125,14 +124,12 @@ def test_a_place_that_cannot_be_a_directory_is_named(tmp_path):
 
 def test_one_run_per_store(tmp_path):
     with store_lock(tmp_path, "one"):
-        with pytest.raises(StoreLockedError, match=f"process {os.getpid()}"), store_lock(tmp_path, "one"):
-            pass
-        with store_lock(tmp_path, "two"):
-            pass
+        with pytest.raises(StoreLockedError, match=f"process {os.getpid()}"):
+            taken(tmp_path)
+        assert taken(tmp_path, "two")
     with pytest.raises(ZeroDivisionError), store_lock(tmp_path, "one"):
         _ = 1 / 0  # an error frees it, too
-    with store_lock(tmp_path, "one"):
-        pass
+    assert taken(tmp_path)
 
 
 def test_a_dead_holder_leaves_no_lock(tmp_path):
@@ -152,11 +149,11 @@ def test_a_dead_holder_leaves_no_lock(tmp_path):
 def test_a_lock_without_a_name_of_its_holder(tmp_path):
     with store_lock(tmp_path, "one"):
         (tmp_path / "locks" / "one.owner.json").unlink()
-        with pytest.raises(StoreLockedError, match="is working on this store"), store_lock(tmp_path, "one"):
-            pass
+        with pytest.raises(StoreLockedError, match="is working on this store"):
+            taken(tmp_path)
 
 
 def test_locks_that_cannot_be_made_are_named(tmp_path):
     (tmp_path / "locks").write_text("")
-    with pytest.raises(ConfigError, match="lock"), store_lock(tmp_path, "one"):
-        pass
+    with pytest.raises(ConfigError, match="lock"):
+        taken(tmp_path)

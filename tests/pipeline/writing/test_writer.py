@@ -1,6 +1,7 @@
 """The writer: nothing is lost, whatever happens in between."""
 
 import copy
+import itertools
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -26,8 +27,39 @@ def journal(own_state):
     opened.close()
 
 
+KILLED = pytest.mark.parametrize(("step", "after"), [*itertools.product(range(1, 8), (False, True))])
+"""At which write a run dies, and whether that was made."""
+DRAWN = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
 def whole(store):
     return copy.deepcopy((store.rows, store.vectors))
+
+
+class Night:
+    """A run over the messy store: what it held before, the plan, and the writer."""
+
+    def __init__(self, journal):
+        self.store, self.journal = messy_store(), journal
+        self.before, self.plan = whole(self.store), messy_plan(self.store)
+        self.writer = Writer(self.store, journal)
+
+    def apply(self, **options):
+        return self.writer.apply(self.plan, run="r1", at=NOW, **options)
+
+    def undo(self, **options):
+        return self.writer.undo(self.journal.run("r1"), at=NOW, **options)
+
+    def resume(self):
+        return self.writer.resume(self.journal.run("r1"), at=NOW)
+
+    def as_before(self):
+        return whole(self.store) == self.before
+
+
+@pytest.fixture
+def night(journal):
+    return Night(journal)
 
 
 def facts(store):
@@ -35,91 +67,68 @@ def facts(store):
     return sorted((row["text"], row["expires_on"] or "") for row in store.rows.values())
 
 
-def test_a_run_merges_resolves_and_prunes(journal):
-    store = messy_store()
-    result = Writer(store, journal).apply(messy_plan(store), run="r1", at=NOW)
+def test_a_run_merges_resolves_and_prunes(night):
+    result, rows = night.apply(), night.store.rows
     assert (result.merged, result.resolved, result.pruned, result.skipped) == (2, 1, 1, 0)
     assert (result.removed, result.added) == (6, 1)
-    assert {"d3", "t2", "pin", "x"} < set(store.rows)
-    assert not {"d1", "d2", "s1", "s2", "t1", "old"} & set(store.rows)
-    added = store.rows["new-1"]
+    assert {"d3", "t2", "pin", "x"} < set(rows)
+    assert not {"d1", "d2", "s1", "s2", "t1", "old"} & set(rows)
+    added = rows["new-1"]
     assert set(added["metadata"]["merged_from"]) == {"s1", "s2"}
     assert added["metadata"]["source"] == "chat"
     assert added["created_at"] == (NOW - timedelta(days=20)).isoformat()
 
 
-def test_undo_gives_the_store_back_as_it_was(journal):
-    store = messy_store()
-    before = whole(store)
-    writer = Writer(store, journal)
-    writer.apply(messy_plan(store), run="r1", at=NOW)
-    result = writer.undo(journal.run("r1"), at=NOW)
-    assert whole(store) == before
+def test_undo_gives_the_store_back_as_it_was(night):
+    night.apply()
+    result = night.undo()
+    assert night.as_before()
     assert (result.restored, result.withdrawn, result.kept) == (6, 1, ())
-    assert journal.run("r1").state is RunState.UNDONE
+    assert night.journal.run("r1").state is RunState.UNDONE
 
 
-def test_retiring_hides_and_undo_brings_back(journal):
-    store = messy_store()
-    before = whole(store)
-    writer = Writer(store, journal)
-    writer.apply(messy_plan(store), run="r1", at=NOW, retire_on=date(2026, 11, 20))
-    assert store.rows["d1"]["expires_on"] == "2026-11-20"
-    assert set(before[0]) < set(store.rows)
-    writer.undo(journal.run("r1"), at=NOW)
-    assert whole(store) == before
+def test_retiring_hides_and_undo_brings_back(night):
+    night.apply(retire_on=date(2026, 11, 20))
+    assert night.store.rows["d1"]["expires_on"] == "2026-11-20"
+    assert set(night.before[0]) < set(night.store.rows)
+    night.undo()
+    assert night.as_before()
 
 
 @pytest.mark.parametrize("retire_on", [None, date(2026, 11, 20)])
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("step", range(1, 8))
-def test_a_run_killed_anywhere_is_finished_by_resume(journal, step, after, retire_on):
-    unkilled = messy_store()
-    Writer(unkilled, Journal(journal.path.parent)).apply(
-        messy_plan(unkilled), run="r0", at=NOW, retire_on=retire_on
-    )
-    journal.set_state("r0", RunState.UNDONE, at=NOW)
-    store = messy_store()
-    plan = messy_plan(store)
-    writer = Writer(store, journal)
-    assert dies(store, step, lambda: writer.apply(plan, run="r1", at=NOW, retire_on=retire_on), after=after)
-    assert journal.interrupted(store.fingerprint).id == "r1"
-    result = writer.resume(journal.run("r1"), at=NOW)
-    assert facts(store) == facts(unkilled)
+@KILLED
+def test_a_run_killed_anywhere_is_finished_by_resume(night, tmp_path, step, after, retire_on):
+    unkilled = Night(Journal(tmp_path))
+    unkilled.apply(retire_on=retire_on)
+    assert dies(night.store, step, lambda: night.apply(retire_on=retire_on), after=after)
+    assert night.journal.interrupted(night.store.fingerprint).id == "r1"
+    result = night.resume()
+    assert facts(night.store) == facts(unkilled.store)
     assert isinstance(result, RunResult)
     assert (result.merged, result.resolved, result.pruned, result.removed, result.added) == (2, 1, 1, 6, 1)
-    assert journal.interrupted(store.fingerprint) is None
+    assert night.journal.interrupted(night.store.fingerprint) is None
 
 
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("step", range(1, 8))
-def test_a_killed_run_can_be_undone_instead(journal, step, after):
-    store = messy_store()
-    before, plan, writer = whole(store), messy_plan(store), Writer(store, journal)
-    assert dies(store, step, lambda: writer.apply(plan, run="r1", at=NOW), after=after)
-    writer.undo(journal.run("r1"), at=NOW)
-    assert whole(store) == before
+@KILLED
+def test_a_killed_run_can_be_undone_instead(night, step, after):
+    assert dies(night.store, step, night.apply, after=after)
+    night.undo()
+    assert night.as_before()
 
 
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("step", range(1, 8))
-def test_an_undo_killed_anywhere_is_finished_by_resume(journal, step, after):
-    store = messy_store()
-    before = whole(store)
-    writer = Writer(store, journal)
-    writer.apply(messy_plan(store), run="r1", at=NOW)
-    assert dies(store, step, lambda: writer.undo(journal.run("r1"), at=NOW), after=after)
-    writer.resume(journal.run("r1"), at=NOW)
-    assert whole(store) == before
-    assert journal.run("r1").state is RunState.UNDONE
+@KILLED
+def test_an_undo_killed_anywhere_is_finished_by_resume(night, step, after):
+    night.apply()
+    assert dies(night.store, step, night.undo, after=after)
+    night.resume()
+    assert night.as_before()
+    assert night.journal.run("r1").state is RunState.UNDONE
 
 
-def test_a_killed_run_blocks_the_next_one(journal):
-    store = messy_store()
-    plan, writer = messy_plan(store), Writer(store, journal)
-    assert dies(store, 2, lambda: writer.apply(plan, run="r1", at=NOW), after=True)
+def test_a_killed_run_blocks_the_next_one(night):
+    assert dies(night.store, 2, night.apply, after=True)
     with pytest.raises(JournalError, match="r1 was interrupted"):
-        writer.apply(plan, run="r2", at=NOW)
+        night.writer.apply(night.plan, run="r2", at=NOW)
 
 
 SINCE_THE_PLAN = {
@@ -134,91 +143,73 @@ SINCE_THE_PLAN = {
 
 
 @pytest.mark.parametrize("case", SINCE_THE_PLAN)
-def test_what_is_not_as_planned_is_left_alone(journal, case):
+def test_what_is_not_as_planned_is_left_alone(night, case):
     happened, name, reason, staying = SINCE_THE_PLAN[case]
-    store = messy_store()
-    plan = messy_plan(store)
-    happened(store)
-    result = Writer(store, journal).apply(plan, run="r1", at=NOW)
-    assert [moved for moved, why in result.moved if reason in why] == [name]
-    assert len(result.moved) == 1
-    assert set(staying.split()) <= set(store.rows)
-    assert ("new-1" in store.rows) == (name != "m2")
+    happened(night.store)
+    ((moved, why),) = night.apply().moved
+    assert (moved, reason in why) == (name, True)
+    assert set(staying.split()) <= set(night.store.rows)
+    assert ("new-1" in night.store.rows) == (name != "m2")
 
 
-def test_a_fact_is_never_absent(journal):
-    store = messy_store()
-    plan = messy_plan(store)
-
+def test_a_fact_is_never_absent(night):
     def watch(_change):
-        texts = " ".join(row["text"] for row in store.rows.values())
+        texts = " ".join(row["text"] for row in night.store.rows.values())
         assert all(word in texts for word in ("Rex", "Leeds", "Gdansk", "30 years", "Never uses tabs"))
 
-    store.after_write = watch
-    assert Writer(store, journal).apply(plan, run="r1", at=NOW).merged == 2
+    night.store.after_write = watch
+    assert night.apply().merged == 2
 
 
-def test_an_incomplete_listing_is_read_only(journal):
-    store = messy_store()
-    before = whole(store)
-    plan = replace(messy_plan(store), gaps=("the store returned 20 of 45",))
+def test_an_incomplete_listing_is_read_only(night):
+    night.plan = replace(night.plan, gaps=("the store returned 20 of 45",))
     with pytest.raises(IncompleteListingError, match="20 of 45"):
-        Writer(store, journal).apply(plan, run="r1", at=NOW)
-    assert whole(store) == before
-    assert journal.runs() == ()
+        night.apply()
+    assert night.as_before()
+    assert night.journal.runs() == ()
 
 
 @pytest.mark.parametrize("order", ["mpc", "cpm", "pcm"])
-def test_parts_of_a_run_are_taken_back_one_by_one_until_nothing_is_left(journal, order):
-    store = messy_store()
-    before, plan, writer = whole(store), messy_plan(store), Writer(store, journal)
-    writer.apply(plan, run="r1", at=NOW)
-    kinds = {"m": plan.merges, "p": plan.prunes, "c": plan.conflicts}
+def test_parts_of_a_run_are_taken_back_one_by_one_until_nothing_is_left(night, order):
+    night.apply()
+    kinds = {"m": night.plan.merges, "p": night.plan.prunes, "c": night.plan.conflicts}
     for number, kind in enumerate(order):
-        actions = kinds[kind]
-        writer.undo(journal.run("r1"), at=NOW, part={action.id for action in actions})
-        gone = {name for action in actions for name in action.removes}
-        assert gone <= set(store.rows)
-        assert journal.run("r1").state is (RunState.APPLIED if number < 2 else RunState.UNDONE)
-    assert whole(store) == before
+        night.undo(part={action.id for action in kinds[kind]})
+        assert {name for action in kinds[kind] for name in action.removes} <= set(night.store.rows)
+        assert night.journal.run("r1").state is (RunState.APPLIED if number < 2 else RunState.UNDONE)
+    assert night.as_before()
     with pytest.raises(JournalError, match="undone already"):
-        writer.undo(journal.run("r1"), at=NOW)
+        night.undo()
 
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", range(1, 4))
-def test_a_part_that_is_killed_while_it_is_taken_back_is_finished_by_resume(journal, step, after):
-    store = messy_store()
-    before, plan, writer = whole(store), messy_plan(store), Writer(store, journal)
-    writer.apply(plan, run="r1", at=NOW)
-    part = {action.id for action in plan.merges}
-    assert dies(store, step, lambda: writer.undo(journal.run("r1"), at=NOW, part=part), after=after)
+def test_a_part_that_is_killed_while_it_is_taken_back_is_finished_by_resume(night, step, after):
+    night.apply()
+    part = {action.id for action in night.plan.merges}
+    assert dies(night.store, step, lambda: night.undo(part=part), after=after)
     with pytest.raises(JournalError, match="was interrupted"):
-        writer.undo(journal.run("r1"), at=NOW, part={plan.prunes[0].id})
-    writer.resume(journal.run("r1"), at=NOW)
-    assert {"d1", "d2", "s1", "s2"} <= set(store.rows)
-    assert not {"t1", "old", "new-1"} & set(store.rows)
-    assert {item.what for item in journal.answers(store.fingerprint)} == {"merge"}
-    writer.undo(journal.run("r1"), at=NOW)
-    assert whole(store) == before
+        night.undo(part={night.plan.prunes[0].id})
+    night.resume()
+    assert {"d1", "d2", "s1", "s2"} <= set(night.store.rows)
+    assert not {"t1", "old", "new-1"} & set(night.store.rows)
+    assert {item.what for item in night.journal.answers(night.store.fingerprint)} == {"merge"}
+    night.undo()
+    assert night.as_before()
 
 
-def test_a_run_that_changed_nothing_is_not_kept(journal):
-    store = messy_store()
-    plan = messy_plan(store)
-    for row in store.rows.values():
+def test_a_run_that_changed_nothing_is_not_kept(night):
+    for row in night.store.rows.values():
         row["text"] += " Changed."
-    result = Writer(store, journal).apply(plan, run="r1", at=NOW)
+    result = night.apply()
     assert (result.run, len(result.moved)) == ("", 4)
-    assert journal.runs() == ()
+    assert night.journal.runs() == ()
 
 
-def test_a_run_of_another_store_is_not_undone_here(journal):
-    store = messy_store()
-    Writer(store, journal).apply(messy_plan(store), run="r1", at=NOW)
-    other = InMemoryStore(fingerprint="other")
+def test_a_run_of_another_store_is_not_undone_here(night):
+    night.apply()
     with pytest.raises(JournalError, match="another store"):
-        Writer(other, journal).undo(journal.run("r1"), at=NOW)
+        Writer(InMemoryStore(fingerprint="other"), night.journal).undo(night.journal.run("r1"), at=NOW)
 
 
 def test_a_restated_fact_is_in_use(journal, own_state):
@@ -230,7 +221,7 @@ def test_a_restated_fact_is_in_use(journal, own_state):
     assert access.last(store.fingerprint)["a"] == NOW - timedelta(days=2)
 
 
-def test_the_budget_counts_what_is_taken_away(journal):
+def test_the_budget_counts_what_is_taken_away():
     copies = InMemoryStore([memory(f"c{i}", "Has a dog named Rex.") for i in range(10)])
     check_budget(plan_of(copies, duplicates()), Settings(max_delete=0.1, min_delete=0))
     store = messy_store()
@@ -243,7 +234,7 @@ def test_the_budget_counts_what_is_taken_away(journal):
         check_budget(plan, Settings(max_delete=0.0, min_delete=5))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@DRAWN
 @given(store=stores(), seed=st.integers(0, 50), retire=st.booleans())
 def test_apply_then_undo_is_identity(tmp_path_factory, store, seed, retire):
     journal = Journal(tmp_path_factory.mktemp("journal"))
@@ -258,7 +249,7 @@ def test_apply_then_undo_is_identity(tmp_path_factory, store, seed, retire):
     journal.close()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@DRAWN
 @given(store=stores(), seed=st.integers(0, 50))
 def test_a_second_pass_proposes_nothing(tmp_path_factory, store, seed):
     directory = tmp_path_factory.mktemp("state")
@@ -273,7 +264,7 @@ def test_a_second_pass_proposes_nothing(tmp_path_factory, store, seed):
     access.close()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@DRAWN
 @given(store=stores(), seed=st.integers(0, 50), step=st.integers(1, 12), after=st.booleans())
 def test_any_run_killed_anywhere_resumes_to_the_same_end(tmp_path_factory, store, seed, step, after):
     journal = Journal(tmp_path_factory.mktemp("journal"))

@@ -6,14 +6,12 @@ import itertools
 import json
 import re
 import shlex
-import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -22,7 +20,6 @@ from loopback import Fault, LoopbackServer
 from mem0_dream.errors import DreamError, StoreError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.services import open_platform
 from mem0_dream.pipeline.stores.remote.store import memory_of
@@ -31,14 +28,14 @@ from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
 from platform_double import PlatformDouble
+from services import EVERYTHING, QUICK as EASY
 from typed import on_store
 
 pytestmark = pytest.mark.store
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-EVERYTHING = ScopeFilter()
 SECTION = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
 SETTINGS = Settings.model_validate(SECTION)
-SURE = Patience(per_minute=1e9, first_wait=0.001, longest_wait=0.002, timeout=30, looks=3)
+SURE = replace(EASY, timeout=30)
 """A busy machine is no fault: only where an answer comes late is the wait for it short."""
 QUICK = replace(SURE, timeout=0.25)
 ONCE = replace(SURE, attempts=1)
@@ -53,24 +50,12 @@ TEXTS = (
 _DONE_UNSEEN = (Fault.RESET, Fault.TRUNCATE)
 
 
-@pytest.fixture(autouse=True)
-def key(monkeypatch):
-    """The key of the double; and no certificates, which take longer to load than a pass takes."""
-    monkeypatch.setenv("MEM0_API_KEY", "m0-double")
-    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
-
-
-def world(name: object = "", **options: Any) -> PlatformDouble:
+def world(name: object) -> PlatformDouble:
     """Three statements of one fact, two of them equal; one that says nothing; a bystander."""
-    double = PlatformDouble(project=f"project {name}", **options)
+    double = PlatformDouble(project=f"project {name}")
     for number, (text, days) in enumerate(TEXTS):
-        double.put(
-            text,
-            user_id="alice",
-            run_id="r1",
-            metadata={"source": f"chat {number}"},
-            created_at=NOW - timedelta(days=days),
-        )
+        moment, metadata = NOW - timedelta(days=days), {"source": f"chat {number}"}
+        double.put(text, user_id="alice", run_id="r1", metadata=metadata, created_at=moment)
     return double
 
 
