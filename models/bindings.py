@@ -24,12 +24,8 @@ from .text.tables import table_lines, table_set
 from .text.vocabulary import synonyms
 from .text.words import fold, out_of_order, stem
 
-ALIKE = 0.8
-"""Share of the words of each text that the other says, from which one word in another's place is enough."""
-
-HALF_SAID = 0.5
-"""The same share, from which two states are those of one thing."""
-
+ALIKE = 0.8  # share of the words of each text that the other says, from which one word misplaced is enough
+HALF_SAID = 0.5  # the same share, from which two states are those of one thing
 BINDING_NAMES = (
     "said_of_short", "said_of_long", "unsaid_short", "unsaid_long", "unsaid_details_short",
     "unsaid_details_long", "moved", "moved_share", "moved_details", "crossed", "regrouped", "sides_differ",
@@ -87,13 +83,8 @@ def relation(a: str, b: str) -> Relation:
     if a <= b:
         return _relation(a, b)
     found = _relation(b, a)
-    return replace(
-        found,
-        said=found.said[::-1],
-        unsaid=found.unsaid[::-1],
-        narrowed=tuple((x, y) for y, x in found.narrowed),
-        marked=tuple((x, y) for y, x in found.marked),
-    )
+    narrowed, marked = (tuple((x, y) for y, x in words) for words in (found.narrowed, found.marked))
+    return replace(found, said=found.said[::-1], unsaid=found.unsaid[::-1], narrowed=narrowed, marked=marked)
 
 
 @lru_cache(maxsize=_REMEMBERED_PAIRS)
@@ -112,7 +103,14 @@ def _relation(a: str, b: str) -> Relation:
     strict, loose, turned = not any(unsaid), min(said) < ALIKE, left.passive != right.passive
     differ, agree = _compare_sides(left.sides, right.sides, turned=turned)
     differ += _markers_exchanged(shared)
-    turnable = moved or left.person or right.person or turned or left.keys != right.keys
+    turnable = (
+        moved
+        or left.person
+        or right.person
+        or turned
+        or left.keys != right.keys
+        or ("*than", 1) in left.sides
+    )
     regrouped: tuple[str, ...] = ()
     crossed: _Words = ()
     displaced: _Words | None = None
@@ -135,6 +133,7 @@ def _relation(a: str, b: str) -> Relation:
     if changed and shared and sum(unit.detail for unit, _ in shared) > 1 - left.person:
         crossed = ((shared[0][0].key, shared[-1][0].key),)
     spelled = {unit.key: unit.text for unit in (*right.units, *left.units)}
+    said_differ = ((family, ", ".join(spelled.get(key, key) for key in keys)) for family, keys in differ)
     return Relation(
         said,
         unsaid,
@@ -142,11 +141,7 @@ def _relation(a: str, b: str) -> Relation:
         tuple((spelled[x], spelled[y]) for x, y in crossed),
         crossed if displaced is None else displaced,
         tuple(spelled[key] for key in regrouped),
-        tuple(
-            (family, ", ".join(spelled.get(key, key) for key in keys))
-            for family, keys in differ
-            if turnable or ("*than", 1) in left.sides
-        ),
+        tuple(said_differ) if turnable else (),
         agree,
         _narrowed(shared, unsaid),
         _marked(shared),
@@ -281,11 +276,8 @@ def _narrowed(shared: _Shared, unsaid: tuple[tuple[Unit, ...], tuple[Unit, ...]]
     """Where one text goes on behind a shared word that ends a phrase of the other: "bird", "bird feeder"."""
     narrowed = []
     for at, added in ((0, unsaid[1]), (1, unsaid[0])):
-        heads = {
-            unit.key: unit.text
-            for unit in added
-            if unit.text[0].isalpha() and fold(unit.text) not in _APPOSITION
-        }
+        told = (unit for unit in added if unit.text[0].isalpha() and fold(unit.text) not in _APPOSITION)
+        heads = {unit.key: unit.text for unit in told}
         for pair in shared:
             bare, other = pair[at], pair[1 - at]
             head = heads.get(other.head, "")
@@ -428,11 +420,7 @@ def meant(a: str, b: str) -> tuple[Evidence, ...]:
 
 
 def binding_evidence(a: str, b: str) -> tuple[Evidence, ...]:
-    """A veto where places differ; evidence without one where they may, or where one word makes another thing.
-
-    >>> binding_evidence("Reports to Anna", "Anna reports to the user")
-    (Evidence(kind='binding', detail='report: user, Anna', veto=True),)
-    """
+    """A veto where places differ; evidence where they may, or where one word makes another thing."""
     found = relation(a, b)
     sides = [f"{family.lstrip('*')}: {words}" for family, words in found.differ]
     if sides or found.regrouped:

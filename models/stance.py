@@ -108,11 +108,10 @@ def steps(a: str, b: str) -> tuple[Step, ...]:
         mine, theirs = ([mark for mark in each if mark.kind == kind] for each in (first, second))
         if kind == "extent":
             mine, theirs = _of_one_number(mine, theirs, said_there), _of_one_number(theirs, mine, said)
+        reached = [mark for mark in mine if _reaches(mark, said_there)]
+        reached_there = [mark for mark in theirs if _reaches(mark, said)]
         step = _step(
-            kind,
-            [mark for mark in mine if _reaches(mark, said_there)],
-            [mark for mark in theirs if _reaches(mark, said)],
-            {mark.rank for mark in mine} & {mark.rank for mark in theirs},
+            kind, reached, reached_there, {mark.rank for mark in mine} & {mark.rank for mark in theirs}
         )
         if step is not None:
             found.append(step)

@@ -10,7 +10,6 @@ only with a capital.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -141,27 +140,26 @@ def _year(text: str | None) -> int | None:
     return number if number >= 100 else number + (2000 if number < _PIVOT else 1900)
 
 
-def _numeric(name: str) -> Row[Day]:
-    """A row for 14/10/2025, 14.10.25, 14-10-2025, and 14/10 or 03/09 where it cannot be a ratio."""
-
-    def parse(match: re.Match[str]) -> tuple[Day, ...]:
-        groups = match.groupdict()
-        one, two, year = int(groups["one"]), int(groups["two"]), groups.get("y")
-        day, month = (one, two) if two <= 12 else (two, one)
-        version = groups.get("sep") == "." and year is not None and len(year) == 2 and len(match.group()) < 8
-        padded = groups["one"].startswith("0") or groups["two"].startswith("0")
-        ratio = name == "short_date" and not padded and (max(one, two) <= 12 or two > 12)
-        if version or ratio or not (1 <= month <= 12 and 1 <= day <= 31):
-            return ()
-        swapped = name != "german_date" and one <= 12 and two <= 12
-        return (Day(match.group(), _year(year), month, day, "", swapped),)
-
-    return name, parse
+def _numeric(name: str, match: re.Match[str]) -> tuple[Day, ...]:
+    """A day in 14/10/2025, 14.10.25, 14-10-2025, and 14/10 or 03/09 where it cannot be a ratio."""
+    groups = match.groupdict()
+    one, two, year = int(groups["one"]), int(groups["two"]), groups.get("y")
+    day, month = (one, two) if two <= 12 else (two, one)
+    version = groups.get("sep") == "." and year is not None and len(year) == 2 and len(match.group()) < 8
+    padded = groups["one"].startswith("0") or groups["two"].startswith("0")
+    ratio = name == "short_date" and not padded and (max(one, two) <= 12 or two > 12)
+    if version or ratio or not (1 <= month <= 12 and 1 <= day <= 31):
+        return ()
+    swapped = name != "german_date" and one <= 12 and two <= 12
+    return (Day(match.group(), _year(year), month, day, "", swapped),)
 
 
 _DATES: tuple[Row[Day], ...] = (
     *((name, _named) for name in ("iso_date", "day_month", "month_day", "month_year")),
-    *map(_numeric, ("numeric_date", "dashed_date", "short_date", "german_date")),
+    *(
+        (name, partial(_numeric, name))
+        for name in ("numeric_date", "dashed_date", "short_date", "german_date")
+    ),
     ("feast", lambda m: (Day(m[0], None, *_FEASTS[m[1].lower()]),)),
     (
         "quarter",
@@ -243,20 +241,16 @@ class Clock(Detail):
         return self._same(other) and (other.either or not self.either)
 
 
-def _of_day(*, sure: bool = False, either: bool = False) -> Callable[[re.Match[str]], tuple[Clock, ...]]:
-    """Read hours and minutes in digits; `sure` counts to 24, `either` may be twelve hours later."""
-
-    def parse(match: re.Match[str]) -> tuple[Clock, ...]:
-        groups = match.groupdict()
-        part = groups.get("part") or groups.get("part2")
-        minute, open_half = _minute(groups["h"], groups.get("m") or "0", groups.get("half"), part)
-        if minute > 2 * _HALF_DAY:
-            return ()
-        padded = groups["h"].startswith("0") and len(groups["h"]) > 1
-        doubtful = either or (open_half and not (sure or padded))
-        return (Clock(match.group().strip(), minute % (2 * _HALF_DAY), doubtful),)
-
-    return parse
+def _of_day(match: re.Match[str], *, sure: bool = False, either: bool = False) -> tuple[Clock, ...]:
+    """Hours and minutes in digits; `sure` counts to 24, `either` may be twelve hours later."""
+    groups = match.groupdict()
+    part = groups.get("part") or groups.get("part2")
+    minute, open_half = _minute(groups["h"], groups.get("m") or "0", groups.get("half"), part)
+    if minute > 2 * _HALF_DAY:
+        return ()
+    padded = groups["h"].startswith("0") and len(groups["h"]) > 1
+    doubtful = either or (open_half and not (sure or padded))
+    return (Clock(match.group().strip(), minute % (2 * _HALF_DAY), doubtful),)
 
 
 def _minute(hours: str, minutes: str, half: str | None, part: str | None) -> tuple[int, bool]:
@@ -284,11 +278,11 @@ def _spoken(match: re.Match[str]) -> tuple[Clock, ...]:
 
 
 CLOCKS_READ: tuple[Row[Clock], ...] = (
-    ("range_start", _of_day(either=True)),
-    ("iso_time", _of_day(sure=True)),
-    ("colon_time", _of_day()),
-    ("bare_time", _of_day()),
-    ("french_time", _of_day(sure=True)),
+    ("range_start", partial(_of_day, either=True)),
+    ("iso_time", partial(_of_day, sure=True)),
+    ("colon_time", _of_day),
+    ("bare_time", _of_day),
+    ("french_time", partial(_of_day, sure=True)),
     ("spoken_time", _spoken),
     ("noon", lambda m: (Clock(m[0], 0 if m["at"].lower() == "midnight" else _HALF_DAY),)),
 )

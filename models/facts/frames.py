@@ -215,8 +215,6 @@ def opposed(left: Facts, right: Facts) -> bool:
 
     >>> opposed(extract("User likes cats"), extract("User doesn't like cats"))
     True
-    >>> opposed(extract("The API runs on port 8080"), extract("API listens on port 9090"))
-    True
     """
     mine, theirs = _heard(left.text), _heard(right.text)
     if denying := mine.denying ^ theirs.denying:
@@ -311,8 +309,6 @@ def foreign_denial(left: Facts, right: Facts) -> Change | None:
 
     >>> foreign_denial(extract("Mag keine Katzen"), extract("Mag Katzen"))
     ('keine', '-')
-    >>> foreign_denial(extract("Does not like cats"), extract("Likes cats")) is None
-    True
     """
     found = (
         pattern("foreign_denial").search(each.text) or pattern("spanish_no").search(each.text)
@@ -363,8 +359,6 @@ def progressed(left: Facts, right: Facts) -> Change | None:
 
     >>> progressed(extract("Oven service is booked for March 12"), extract("Oven was serviced on March 12"))
     ('is booked for', 'was serviced')
-    >>> progressed(extract("Plans to move"), extract("Has decided to move, plans to rent")) is None
-    True
     """
     if max(len(left.content), len(right.content)) > _MOST_WORDS:
         return None

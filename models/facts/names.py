@@ -33,11 +33,8 @@ def _alike(word: str) -> frozenset[str]:
     """All spellings of a folded word that name the same thing, letters in another order aside."""
     endings = _DERIVED if len(word) >= _SHORTEST_ROOT else ("s",)
     longer = {word + ending for ending in endings}
-    shorter = {
-        word.removesuffix(ending)
-        for ending in _DERIVED
-        if word.endswith(ending) and (ending == "s" or len(word) - len(ending) >= _SHORTEST_ROOT)
-    }
+    bases = {ending: word.removesuffix(ending) for ending in _DERIVED if word.endswith(ending)}
+    shorter = {base for ending, base in bases.items() if ending == "s" or len(base) >= _SHORTEST_ROOT}
     return frozenset({word}).union(_OTHER_NAMES.get(word, ()), longer, shorter)
 
 
@@ -161,11 +158,8 @@ def _strong(word: Word, phrase: tuple[str, ...]) -> bool:
 
 def _marked(word: Word) -> bool:
     text = word.text.removesuffix("'s")
-    return (
-        word.folded in _TOOLS
-        or word.text.endswith("'s")
-        or (len(text) > 1 and (text != text.capitalize() or not text.isascii()))
-    )
+    spelled = len(text) > 1 and (text != text.capitalize() or not text.isascii())
+    return spelled or word.folded in _TOOLS or word.text.endswith("'s")
 
 
 def _is_name(word: Word, lower: set[str], *, shouting: bool) -> bool:

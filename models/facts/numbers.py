@@ -52,15 +52,8 @@ SMALL = {word: value for value, word in enumerate(spelled_out("small").split("|"
 TENS = dict(zip(spelled_out("tens").split("|"), range(20, 100, 10), strict=True))
 SCALES = {"hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "dozen": 12.0}
 PARTS = {
-    "half": 2,
-    "third": 3,
-    "quarter": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "eighth": 8,
-    "tenth": 10,
-    "twentieth": 20,
-}
+    "half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10, "twentieth": 20,
+}  # fmt: skip
 _FIRST_ORDINALS = spelled_out("first_twenty").split("|")
 ORDINALS = {word: number for number, word in enumerate(_FIRST_ORDINALS, 1)} | {"thirtieth": 30}
 ORDINALS |= {
@@ -178,11 +171,8 @@ def near(left: float, right: float, share: float) -> bool:
     >>> near(100.0, 100.05, 1e-3), near(100.0, 101.0, 1e-3)
     (True, False)
     """
-    return left == right or (
-        math.isfinite(left)
-        and math.isfinite(right)
-        and abs(left - right) <= share * max(abs(left), abs(right))
-    )
+    finite = math.isfinite(left) and math.isfinite(right)
+    return left == right or (finite and abs(left - right) <= share * max(abs(left), abs(right)))
 
 
 _EXTRAS = ((" and a half", 0.5), ("-and-a-half", 0.5), (" and a quarter", 0.25), ("-and-a-quarter", 0.25))

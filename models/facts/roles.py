@@ -26,11 +26,9 @@ _LONGEST_STRETCH = 60
 _BINDING = frozenset(listed("not no never first second then before after without nor"))
 """Words of the frame that bind others, so that their place counts."""
 
-_READ = 80
-"""Characters that are read before a word, and of an opening."""
+_READ = 80  # characters that are read before a word, and of an opening
 
-Spelled = list[tuple[str, Word]]
-"""Words with what they are compared by."""
+Spelled = list[tuple[str, Word]]  # words with what they are compared by
 Exchanged = tuple[list[Word], list[Word]]
 
 
@@ -50,8 +48,6 @@ def exchange(left: Facts, right: Facts) -> Change | None:
 
     >>> exchange(extract("Anna reports to Ben"), extract("Ben reports to Anna"))
     ('Anna reports to Ben', 'Ben reports to Anna')
-    >>> exchange(extract("Dairy yes, gluten no"), extract("Gluten no, dairy yes")) is None
-    True
     """
     if left.bag != right.bag:
         return None
@@ -88,8 +84,6 @@ def rearranged(left: Facts, right: Facts) -> Change | None:
 
     >>> rearranged(extract("Peter films Ida's cats"), extract("Peter's cats are filmed by Ida"))
     ("Peter films Ida's cats", "Peter's cats are filmed by Ida")
-    >>> rearranged(extract("Ida films the cats"), extract("The cats are filmed by Ida")) is None
-    True
     """
     if not left.bag or (left.bag != right.bag and frozenset(left.bag) != frozenset(right.bag)):
         return None
@@ -218,8 +212,6 @@ def other_actor(left: Facts, right: Facts) -> Change | None:
 
     >>> other_actor(extract("Company uses Neovim"), extract("User uses Neovim at work"))
     ('Company uses', 'User uses')
-    >>> other_actor(extract("User's company uses Neovim"), extract("User uses Neovim at work")) is None
-    True
     """
     mine, theirs = _somebody_else(left), _somebody_else(right)
     if bool(mine) == bool(theirs):

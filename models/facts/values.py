@@ -69,12 +69,8 @@ def traits(page: Page) -> tuple[Trait, ...]:
     answers: list[Trait] = []
     for match in spellings.finditer(page.text.lower()):
         said = match.group()
-        key = (
-            said
-            if said in table
-            else next(each for each in table if each.endswith("*") and said.startswith(each[:-1]))
-        )
-        answers.extend(Trait(said, *answer) for answer in table[key])
+        stars = (each for each in table if each.endswith("*") and said.startswith(each[:-1]))
+        answers.extend(Trait(said, *answer) for answer in table[said if said in table else next(stars)])
     return tuple(answers)
 
 
@@ -133,16 +129,10 @@ def negations(page: Page) -> tuple[Negation, ...]:
         end = ends.search(text, match.end(), furthest)
         stop = end.start() if end else furthest
         before = ends.split(text[max(0, match.start() - _LOOK_BACK) : match.start()])[-1]
-        denials.append(
-            Negation(
-                match.group(),
-                fold(match.group()),
-                match["hard"] is not None,
-                _denied(text[match.end() : stop])[:_REACH],
-                frozenset(_denied(before)[-_REACH:]),
-                text[match.start() : stop].strip(),
-            )
-        )
+        cue, hard = match.group(), match["hard"] is not None
+        reach, subject = _denied(text[match.end() : stop])[:_REACH], frozenset(_denied(before)[-_REACH:])
+        clause = text[match.start() : stop].strip()
+        denials.append(Negation(cue, fold(cue), hard, reach, subject, clause))
     return tuple(dict.fromkeys(denials))
 
 

@@ -82,7 +82,7 @@ def marked(lines: Iterable[str]) -> str:
     A star stands for any ending; a look-ahead is kept as it stands.
 
     >>> marked(["no longer, stop*", "plan(?= to)"])
-    'no\\s+longer|plan(?= to)|stop\\w*'
+    'plan(?= to)|no\\s+longer|stop\\w*'
     """
     found = sorted((marker.strip() for line in lines for marker in line.split(",")), key=len, reverse=True)
     parts = (marker.partition("(?") for marker in found)

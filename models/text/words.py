@@ -15,9 +15,7 @@ from functools import lru_cache
 
 from .tables import pattern, table_pairs, table_set
 
-CACHED_TEXTS = 65_536
-"""Texts whose words are remembered: a scope compares each memory with up to `neighbours` others."""
-
+CACHED_TEXTS = 65_536  # a scope compares each memory with up to `neighbours` others
 STOP_WORDS = table_set("grammar", "stop")
 _SIGNS = str.maketrans(
     {**dict.fromkeys("‘’‚‛ʼ′", "'"), **dict.fromkeys("“”„‟«»″", '"'), **dict.fromkeys("‐‑‒–—―−﹣－", "-")}
@@ -312,10 +310,6 @@ def is_english(text: str) -> bool:
 
 
 def only_denied(a: str, b: str) -> bool:
-    """Whether a word of denial of another language is all that one of two texts has more than the other.
-
-    >>> only_denied("Der Nutzer mag keine Katzen", "Der Nutzer mag Katzen")
-    True
-    """
+    """Whether a word of denial of another language is all that one of two texts has more than the other."""
     first, second = ({word.lower() for word in pattern("spelt").findall(text)} for text in (a, b))
     return bool(first ^ second) and first ^ second <= _DENIALS

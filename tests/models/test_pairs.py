@@ -61,8 +61,7 @@ def of_kind(kind: str) -> Callable[[str, str], Words]:
 
 RULES: dict[str, Callable[[str, str], Words]] = {
     "veto": lambda a, b: kinds(each for each in compare(a, b) if each.veto),
-    "order": of_kind("order"),
-    "number": of_kind("number"),
+    **{kind: of_kind(kind) for kind in ("order", "number", "denial", "progress", "actor")},
     "sure": lambda a, b: told(contradicting(a, b) is Contradicting.SURE),
     "side by side": lambda a, b: told(side_by_side(a, b, [])),
     "bound otherwise": lambda a, b: kinds(binding_evidence(a, b)),
