@@ -55,7 +55,7 @@ _FINITE = _pattern(r"\b(?:is|are|was|were|has|have|must|should|cannot|can|may|al
 _FINISHED = _pattern(rf"[✅☑✔]|\[x\]|\b{_phrases('finished')}\b")
 _DONE = re.compile(
     r"^\W*(?:(?:\w+:? )?(?![Nn]eed)[A-Za-z][a-z]+ed\b|✅|☑|✔)"
-    r"|\b(?:is|are|was|were|has been|have been) (?:\w+ed|done)\b"
+    r"|\b(?:is|are|was|were|has been|have been) (?:(?!planned|needed|required|scheduled)\w+ed|done|live)\b"
 )
 _WHERE = _pattern(r"^\W*(?:(?:is|are) )?(?:defined|located|stored|hosted|based|placed|named|called|used)\b")
 """Where a thing is, and no task that was done."""
@@ -80,6 +80,8 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TURNING = frozenset(token.stem for token in tokens("avoid stop quit always never not do use longer please"))
 """Words in which a rule and its denial differ, and members of a list do not."""
 
+_USES = frozenset({"use", "uses", "using"})
+
 Frame = tuple[str, ...]
 
 
@@ -98,6 +100,11 @@ def tells(text: str) -> bool:
 def unlabelled(text: str) -> str:
     """A text without a label that says what it is, and not what it is about: "Decision: we use pnpm"."""
     return _KIND.sub("", text)
+
+
+def corrects(text: str) -> bool:
+    """Whether a text says that it puts another one right: "CORRECTED: ..."."""
+    return bool(_CORRECTED.match(text))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -279,12 +286,16 @@ def frame(a: str, b: str) -> Frame | None:
     )
 
 
-def ends_apart(a: str, b: str) -> bool:
-    """Whether two texts are one up to the value on which each ends, behind "is" or "with"; no item of one."""
+def ends_apart(a: str, b: str, *, uses: bool = False) -> bool:
+    """Whether two texts are one up to the value on which each ends, behind "is" or "with"; no item of one.
+
+    Of what something `uses` there may be several.
+    """
     first, second = tokens(a), tokens(b)
     head, tail = _edges(first, second)
     rest = max(len(first), len(second)) - head
-    valued = tail == 0 and head >= _FRAME and rest <= _VALUE and first[head - 1].is_stop
+    leads = head >= _FRAME and (first[head - 1].is_stop or (uses and first[head - 1].text in _USES))
+    valued = tail == 0 and leads and rest <= _VALUE
     return valued and not lists(a) and not lists(b)
 
 

@@ -346,7 +346,8 @@ def _one_attribute(a: Statement, b: Statement, told: tuple[float, float]) -> boo
     single = not any(screens.lists(text) for text in (a.words, b.words))
     key = screens.field(a.judged) if single and screens.field(a.judged) == screens.field(b.judged) else ""
     key = key if a.place == b.place or len(significant_words(key)) >= screens.KEY else ""
-    return bool(key) or (screens.changes(a.judged, b.judged) and min(told) >= CHANGED)
+    changed = screens.changes(a.judged, b.judged) or screens.corrects(a.text) != screens.corrects(b.text)
+    return bool(key) or (changed and min(told) >= CHANGED)
 
 
 def _frames(a: Statement, b: Statement) -> tuple[tuple[object, ...], ...]:
@@ -445,6 +446,7 @@ def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, f
         denied or bool(kinds & _NUMBERS) or (bool(kinds & _WORDS) and screens.ends_apart(a.words, b.words))
     )
     states = bool(kinds & _STATES) and min(told) >= NEARLY_ALL and (len(kinds) > 1 or against > duplicate)
+    states |= "rival" in kinds and screens.ends_apart(a.words, b.words, uses=True)  # one attribute
     if verdict.label is Label.UNSURE:
         return states or (against >= (HALF_SAID if kinds & _VALUES else LIKELY) and (values or one))
     held = against >= HALF_SAID or duplicate >= against  # or guards say so, whatever the scorer thinks

@@ -143,7 +143,9 @@ class GraphJudge:
         self.said = tuple(each for each in found if each.alone and not (each.same and each.places in asked))
         quarrels = {each.places for each in found if each.sure and not each.same}
         return tuple(
-            replace(item, label=Label.CONTRADICTION, auto=False) if _ends(item) in quarrels else item
+            replace(item, label=Label.CONTRADICTION, auto=False)
+            if _ends(item) in quarrels and not any(each.kind == "name" for each in item.evidence)
+            else item  # two names of one thing are asked about, whatever else is open
             for item in verdicts
         )
 

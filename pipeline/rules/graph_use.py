@@ -104,7 +104,7 @@ def forget_reason(used: Usage, *, settings: GraphSettings, now: datetime, weight
     if unused <= max(settings.forget_unused.days, settings.protect_used.days):
         return None
     if used.uses < settings.forget_uses:
-        return f"unused for {unused} days; {used.uses} uses, fewer than {settings.forget_uses}"
+        return f"unused for {unused} days; {counted(used.uses, 'use')}, fewer than {settings.forget_uses}"
     if share is not None and share < settings.forget_effectiveness:
         limit = settings.forget_effectiveness
         return f"unused for {unused} days; effectiveness {share:.0%}, below {limit:.0%}"
@@ -138,7 +138,7 @@ def promotion_reason(used: Usage, entity_type: str, *, settings: GraphSettings, 
     proved = used.uses >= settings.promote_uses and share >= settings.promote_effectiveness
     if not proved or age < settings.promote_age.days:
         return None
-    return f"promote: {used.uses} uses, effectiveness {share:.0%}, {age} days old"
+    return f"promote: {counted(used.uses, 'use')}, effectiveness {share:.0%}, {age} days old"
 
 
 def promotion_mark(now: datetime) -> str:

@@ -157,9 +157,11 @@ def test_an_open_conflict_blocks_no_question_about_names(graph):
     opened = graph.open(
         entity("Data Service", "Use make for builds", "Never use make for builds", kind="Service"),
         entity("DataService", "Keeps the titles of all films", kind="Component"),
+        entity("Billing", "Use tabs in tests", kind="Service"),
+        entity("Billing Component", "Never use tabs in tests", kind="Service"),
     )
     plan = propose(opened)
-    assert (len(plan.conflicts), len(plan.unsure)) == (1, 1)
+    assert (len(plan.conflicts), len(plan.unsure)) == (2, 2)
     shown = "\n".join(opened.reporter(plan).lines())
     for part in ("Data Service", "DataService", "one name in two spellings", "titles of all films"):
         assert part in shown
