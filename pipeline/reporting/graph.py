@@ -249,7 +249,7 @@ class GraphReport(Report):
     def _forgotten(self, action: Prune, view: GraphView) -> list[str]:
         used = view.nodes[action.members[0].id].usage
         last = used.last_used.date().isoformat() if used.last_used else "never"
-        told = f"age {action.age_days} d, last used {last}, {used.uses} uses; {action.detail}"
+        told = f"age {action.age_days} d, last used {last}, {counted(used.uses, 'use')}; {action.detail}"
         archived = f"  archived in {self._store.archive}; back with: mem0-dream restore"
         return [f"- {action.members[0].id}: {told}", archived]
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...models.text.words import significant_words
+from ...models.text.words import counted, significant_words
 from ...settings import Days
 from ..stores.graph.core_memory import SECTIONS
 from ..stores.graph.entities import PROMOTED_MARK, Node, Usage, statement, words_of
