@@ -1,22 +1,6 @@
-"""Every error a user can meet.
+"""Every error a user can meet; `exit_code` is that of the command line.
 
-    DreamError (1)                 the one to catch
-    +-- UsageError (2)             the command line or the configuration asks for something impossible
-    |   +-- ConfigError (2)        the mem0 configuration is missing, unreadable or wrong
-    |   +-- PlanFileError (2)      a plan file is damaged, of another version or for another store
-    +-- BudgetExceededError (3)    the plan would remove more than the delete budget allows
-    +-- StoreError (4)             the store answers with an error or only in part
-    |   +-- StoreLockedError (5)   another process holds the store, or another run is under way
-    |   +-- IncompleteListingError (4)  the listing is not provably complete, so nothing may be written
-    |   +-- MovedOnError (4)            the store is no longer what a person agreed to change
-    |   +-- RefusedChangeError (4)      one change is impossible; the writer skips its action and goes on
-    +-- JournalError (6)           a run cannot be found, resumed or undone
-    +-- ModelError (7)             a model cannot be loaded or does not fit its place
-    |   +-- NoAnswerError (7)      the model gave no answer that could be read
-    +-- MissingExtraError (8)      an optional dependency is not installed
-
-The number is the exit code of the command line. A message says what happened, to which memory or
-file, and what to do. It never holds the text of a memory.
+A message says what happened, to which memory or file, and what to do. It never holds the text of a memory.
 """
 
 from __future__ import annotations

@@ -260,7 +260,10 @@ class Session:
             check_budget(chosen, self.settings)
         run = self.journal.new_name(now)
         if not chosen.gaps and any(map(acts, chosen.actions)):
-            self._back_up(run)
+            folder = self.directory / "backups" / self.store.fingerprint
+            if self.store.backup(folder / run) and folder.exists():
+                for old in sorted(folder.iterdir())[:-KEPT_BACKUPS]:
+                    shutil.rmtree(old)
         retires = self.retires(chosen, wanted=retire)
         retire_on = now.astimezone(UTC).date() - timedelta(days=1) if retires else None
         with self._observer.stage("apply", len(chosen.actions)) as advance:
@@ -341,12 +344,6 @@ class Session:
     def withdraw(self, answers: Iterable[Answer]) -> None:
         """Take answers back, so that what they are about may be proposed again."""
         self.journal.withdraw(self.store.fingerprint, answers)
-
-    def _back_up(self, run: str) -> None:
-        folder = self.directory / "backups" / self.store.fingerprint
-        if self.store.backup(folder / run) and folder.exists():
-            for old in sorted(folder.iterdir())[:-KEPT_BACKUPS]:
-                shutil.rmtree(old)
 
     def _writer(self, store: str = "") -> Writer:
         links = self.store.links if store.endswith(LINKS) else None

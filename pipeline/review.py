@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import IncompleteListingError, MovedOnError, UsageError
 from ..models.guards import missing
@@ -117,8 +117,9 @@ class Review:
             raise UsageError("A text written by hand belongs to the answer edit, and only to it.")
         if text is not None and isinstance(action, Merge) and text == action.text:
             said, text = Say.YES, None
-        if text is not None:
-            self._check_text(action, text)
+        if text is not None and (details := self.lost(action, text)[0]):
+            named = ", ".join(f"{kind} {detail}" for kind, detail in details)
+            raise UsageError(f"This text would lose {len(details)} details of its sources: {named}")
         answer = Answer.to(action, Say(said), at=now)
         answer = replace(answer, text=text, pair=lesson(action, answer.say))
         if answer.say is Say.SKIP and not self._is_question(action):
@@ -299,11 +300,6 @@ class Review:
                 details.insert(0, ("form", str(error)))
         return details, words
 
-    def _check_text(self, action: Action, text: str) -> None:
-        if details := self.lost(action, text)[0]:
-            named = ", ".join(f"{kind} {detail}" for kind, detail in details)
-            raise UsageError(f"This text would lose {len(details)} details of its sources: {named}")
-
     def _is_open(self, given: Answer) -> bool:
         lapsed = given.say is Say.STILL and not given.keys and given.at < self.plan.now
         return bool(given.key) and not (given.run or lapsed) and given.say not in (Say.TAKEN_BACK, Say.PINNED)
@@ -324,16 +320,9 @@ class Review:
         given = said.get(action.id)
         if isinstance(action, Merge) and given is not None and given.say in (Say.A, Say.B):
             a, b = in_order(action)
-            return Resolve(
-                id=action.id,
-                scope=action.scope,
-                category=action.category,
-                members=action.members,
-                a=(a.id,),
-                b=(b.id,),
-                topic="",
-                verdicts=action.verdicts,
-            )
+            names = ("id", "scope", "category", "members", "verdicts")
+            same: dict[str, Any] = {name: getattr(action, name) for name in names}
+            return Resolve(a=(a.id,), b=(b.id,), topic="", **same)
         if given is None or given.say not in (Say.EDIT, Say.SAME):
             return action
         if isinstance(action, Merge):

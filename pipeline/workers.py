@@ -155,7 +155,6 @@ def _by_processes(
 
 
 def _work(shares: list[Share], directory: Path) -> None:
-    """Judge some shares, on one thread; an interrupt is for the pass, which ends its workers."""
     os.environ["OMP_NUM_THREADS"] = "1"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -177,7 +176,9 @@ def _by_ray(
             "--engine ray needs the extra 'ray': pip install 'mem0-dream[ray]'."
         ) from None
     try:
-        _reach(settings.address)
+        host, colon, port = (settings.address or "").rpartition("://")[2].rpartition(":")
+        if colon and port.isdigit():
+            socket.create_connection((host, int(port)), REACH_S).close()
         ray.init(address=settings.address, log_to_driver=False, include_dashboard=False)
     except (OSError, ValueError, RuntimeError) as error:
         raise ModelError(f"There is no Ray at {settings.address or 'this machine'} ({error}).") from error
@@ -193,9 +194,3 @@ def _by_ray(
                 _log.warning("A share was lost (%s); the pass judges it by itself.", type(error).__name__)
     finally:
         ray.shutdown()
-
-
-def _reach(address: str | None) -> None:
-    host, colon, port = (address or "").rpartition("://")[2].rpartition(":")
-    if colon and port.isdigit():
-        socket.create_connection((host, int(port)), REACH_S).close()

@@ -13,6 +13,7 @@ import click
 from ...errors import UsageError
 from ..actions import Merge, Prune, Resolve, in_order
 from ..answers import Say, content_key
+from ..reporting.text import visible
 from .terminal import WORDS, echo, tell
 
 if TYPE_CHECKING:
@@ -140,7 +141,9 @@ class Questions:
         meanings = {**_GO_ON, "all": _ALL}
         looks = asks or ask(f"{open_question(plan.unsure)}. Look at {pairs}? ", "[y/N/all]", meanings, told)
         if looks == _ALL:
-            self._take_all()
+            for doubt in self._shown.shown_doubts:
+                if isinstance(doubt, Merge) and content_key(doubt) not in review.answers:
+                    review.answer(doubt.id, Say.YES, now=self._now, held=True)
         elif looks:
             self._ask_all()
         if any(given.pair for key, given in review.answers.items() if review.questions[key] in plan.unsure):
@@ -155,17 +158,11 @@ class Questions:
             click.echo(self._shown.line(action))
             goes = isinstance(action, Prune)
             meanings = _answers("merge", "always") | {"": Say.YES} | ({"still": Say.STILL} if goes else {})
-            say = ask(
-                "Do it? ", "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]", meanings, f"  {_HELP['change']}"
-            )
+            choices = "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]"
+            say = ask("Do it? ", choices, meanings, f"  {_HELP['change']}")
             if say == _QUIT:
                 return
             self._keep(action, say)
-
-    def _take_all(self) -> None:
-        for doubt in self._shown.shown_doubts:
-            if isinstance(doubt, Merge) and content_key(doubt) not in self._review.answers:
-                self._review.answer(doubt.id, Say.YES, now=self._now, held=True)
 
     def _ask_all(self) -> None:
         from ..planning.doubts import clusters, ranked
@@ -248,7 +245,6 @@ class Questions:
 
     def _head(self, doubts: list[Doubt], number: int) -> None:
         from ..planning.doubts import probability
-        from ..reporting.report import visible
 
         first, last = doubts[0], number + len(doubts) - 1
         place = f"{number} to {last}" if len(doubts) > 1 else str(number)
@@ -291,5 +287,4 @@ def told_added(review: Review, plan: Plan, shown: Report) -> None:
 
 
 def _ids(doubt: Doubt) -> set[str]:
-    """What an answer changes: memories, or two sentences."""
     return set(getattr(doubt, "said", ())) or {member.id for member in doubt.members}

@@ -12,6 +12,7 @@ import click
 from ...errors import RefusedChangeError, UsageError
 from ..actions import Merge, Prune
 from ..reporting.text import visible
+from ..stores.base import ScopeFilter
 from .asking import confirmed
 from .opening import again, open_session
 from .options import GRAPH, MARKDOWN, Options, command
@@ -29,14 +30,13 @@ def ready(session: Session, options: Options) -> bool:
     """Before a pass: refuse what cannot be, and say what the kind calls for; False ends it."""
     if session.store.kind == MARKDOWN:
         return _announced(session, options)
-    if session.store.kind != GRAPH:
-        return True
-    if options.repair and (options.dry_run or (options.as_json and not options.auto)):
-        raise UsageError("--repair changes the graph, and a dry run does not; choose one.")
-    try:
-        _kind(session).core  # noqa: B018  (read to see whether it can be)
-    except RefusedChangeError as error:
-        tell(f"{error}; nothing can be promoted.")
+    if session.store.kind == GRAPH:
+        if options.repair and (options.dry_run or (options.as_json and not options.auto)):
+            raise UsageError("--repair changes the graph, and a dry run does not; choose one.")
+        try:
+            _kind(session).core  # noqa: B018  (read to see whether it can be)
+        except RefusedChangeError as error:
+            tell(f"{error}; nothing can be promoted.")
     return True
 
 
@@ -141,8 +141,6 @@ def attention(options: Options, *, focus: str | None, reset: bool) -> None:
 
 @contextlib.contextmanager
 def _opened(options: Options) -> Iterator[tuple[Session, GraphKind, tuple[Node, ...]]]:
-    """Open the graph that the options name, and read its entities."""
-    from ..stores.base import ScopeFilter
     from ..stores.graph.entities import nodes_of
 
     with open_session(options) as session:
@@ -170,23 +168,19 @@ def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> Lo
 
 def _announced(session: Session, options: Options) -> bool:
     """Say where there is no memory at all; whether any directory has one, or an index."""
-    from ..reporting.markdown import EMPTY
-    from ..reporting.report import visible
+    from ..reporting.markdown import EMPTY, across
     from ..stores.markdown.directories import INDEX, NONE_FOUND, other_places
 
     store = cast("MarkdownStore", session.store)
     if options.across:
-        from ..reporting.markdown import across
-
         found = across(store.root, session.models, given=options.memory_dirs or ())
         answer(found.to_json(), found.lines(), as_json=options.as_json)
         return False
     if not store.directories:
         click.echo(NONE_FOUND)
         for place in other_places(store.root):
-            click.echo(
-                visible(f"{place} holds Markdown files; if they are memories, add --memory-dir {place}")
-            )
+            told = f"{place} holds Markdown files; if they are memories, add --memory-dir {place}"
+            click.echo(visible(told))
     empty = [each for each in store.directories if not (each.topics() or each.is_index_alone())]
     if len(empty) == len(store.directories):  # else the report says what there is
         for directory in empty:
@@ -208,18 +202,10 @@ def prompt(memory_root: str, transcripts: str, extra: str | None) -> None:
     from ..rules.markdown_index import LINE_LENGTH, LONG_LINE, MAX_BYTES
     from ..stores.markdown.directories import MAX_LINES
 
-    text = (
-        (files(__package__) / "prompt.md")
-        .read_text(encoding="utf-8")
-        .format(
-            memory_root=memory_root,
-            transcripts=transcripts,
-            line_length=LINE_LENGTH,
-            long_line=LONG_LINE,
-            max_lines=MAX_LINES,
-            max_kilobytes=MAX_BYTES // 1000,
-        )
-    )
+    limits = {"line_length": LINE_LENGTH, "long_line": LONG_LINE, "max_lines": MAX_LINES}
+    text = (files(__package__) / "prompt.md").read_text(encoding="utf-8").format(
+        memory_root=memory_root, transcripts=transcripts, max_kilobytes=MAX_BYTES // 1000, **limits
+    )  # fmt: skip
     click.echo(text if not extra else f"{text}\n## Additional context\n\n{extra.strip()}\n", nl=False)
 
 

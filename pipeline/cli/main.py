@@ -17,15 +17,7 @@ from ...errors import DreamError
 from ..reporting.text import visible_lines
 from . import kinds, memories, night, pages, passes, runs, upkeep
 from .opening import full_commands
-from .options import (
-    GROUPS,
-    MEM0,
-    PASS,
-    ROWS,
-    Options,
-    parameters,
-    running,
-)
+from .options import GROUPS, MEM0, PASS, ROWS, Options, parameters, running
 from .terminal import WORDS, plain_terminal, tell
 
 _INTERRUPTED = 130

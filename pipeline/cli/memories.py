@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import UsageError
+from ..reporting.text import day, one_line, visible
+from ..stores.base import ScopeFilter
 from .asking import confirmed
 from .opening import again, full_commands, known_scopes, open_session, refuse_gaps, tell_fidelity
-from .options import TROUBLE, Moment, Options, command
+from .options import TROUBLE, Options, command, moment
 from .terminal import answer, echo, tell
 
 if TYPE_CHECKING:
@@ -92,7 +94,6 @@ def why(options: Options, first: str, second: str) -> None:
       mem0-dream why 1f2e3d4c 5a6b7c8d --config mem0.yaml
     """
     from ..reporting.pair import pair_lines
-    from ..stores.base import ScopeFilter
 
     with open_session(options) as session:
         memories = session.read(ScopeFilter()).memories
@@ -107,7 +108,7 @@ def why(options: Options, first: str, second: str) -> None:
 
 @command("store", "scope", "plan", "json")
 @click.argument("query", required=False)
-@click.option("--as-of", type=Moment(), metavar="DATE", help="Only what was held true then.")
+@click.option("--as-of", type=moment, metavar="DATE", help="Only what was held true then.")
 def history(options: Options, *, query: str | None, as_of: datetime | None) -> None:
     """Show what a memory said before, and what took its place; changes nothing.
 
@@ -124,7 +125,6 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
     if not query and as_of is None:
         raise UsageError("Name an id, or words of a memory, or a date with --as-of.")
     from ..reporting.past import chain, matching, spoken_versions, versions
-    from ..reporting.text import day
 
     with open_session(options) as session:
         memories = session.read(options.scopes()).memories
@@ -179,7 +179,7 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
     if asked is not None and texts:
         raise UsageError("--learning and texts exclude each other; give one of them.")
     if asked is None:
-        texts = texts or tuple(filter(None, (line.strip() for line in _input_lines())))
+        texts = texts or _input_lines()
         if not any(text.strip() for text in texts):
             raise UsageError("There is no text to check; give one, or one on each line of the input.")
     with open_session(options) as session:
@@ -210,9 +210,9 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
         raise click.exceptions.Exit(NOTHING_NEW)
 
 
-def _input_lines() -> list[str]:
+def _input_lines() -> tuple[str, ...]:
     try:
-        return sys.stdin.read().splitlines()
+        return tuple(filter(None, map(str.strip, sys.stdin.read().splitlines())))
     except UnicodeDecodeError:
         raise UsageError("The input is no text in UTF-8.") from None
 
@@ -235,7 +235,6 @@ def forget(options: Options, query: str, *, limit: int) -> None:
     from ..fronts import about
     from ..planning.forgetting import forget_plan
     from ..reporting import report
-    from ..reporting.text import one_line, visible
 
     with open_session(options) as session, session.locked():
         inventory, matches = about(session, query, options.scopes(), now=options.moment, limit=limit)
@@ -271,8 +270,6 @@ def found(session: Session, memories: Iterable[Memory], text: str) -> Memory:
 
 
 def _is_meant(names: list[str]) -> bool:
-    from ..reporting.text import visible
-
     try:
         return confirmed(visible(f"To forget: {' '.join(names)}."))
     except UsageError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import re
 import shlex
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import ConfigError, IncompleteListingError, UsageError
-from ..stores.base import LINKS
+from ..reporting.text import visible
+from ..stores.base import LINKS, ScopeFilter
 from .options import GRAPH, JSONL, MARKDOWN, MEM0, PLATFORM, ROWS, SERVER, Options
 from .terminal import Bars, tell
 
@@ -51,7 +53,14 @@ def open_session(options: Options, *, observer: Observer | None = None) -> Itera
     watching = observer or Bars()
     with watching.stage("opening", None):  # a sign of life: mem0 alone takes seconds to import
         kind, section = openers[options.kind](options)
-        opened = _session(kind, section, options, watching)
+        try:
+            from ..engine import Session
+
+            settings, state = options.settings(section), options.state_dir
+            opened = Session(kind.store, settings=settings, state_dir=state, observer=watching, kind=kind)
+        except BaseException:  # what cannot begin leaves no store open
+            kind.store.close()
+            raise
     with opened as session:
         store = session.store.fingerprint
         ctx = click.get_current_context(silent=True)
@@ -72,11 +81,6 @@ def known_scopes(session: Session, options: Options, *, held: object) -> list[st
     asked = options.scopes().ids
     if held or not asked:
         return []
-    import difflib
-
-    from ..reporting.text import visible
-    from ..stores.base import ScopeFilter
-
     scopes = [dict(memory.scope.ids) for memory in session.read(ScopeFilter()).memories]
     lines = []
     for name, value in asked.items():
@@ -230,20 +234,6 @@ def _of_records(store: Store, options: Options) -> Kind:
     return Mem0Kind(store, wanted=options.wanted())
 
 
-def _session(kind: Kind, section: Mapping[str, Any], options: Options, observer: Observer) -> Session:
-    """A session on the store of a kind; if it cannot begin, the store is closed."""
-    from ..engine import Session
-
-    try:
-        settings = options.settings(section)
-        return Session(
-            kind.store, settings=settings, state_dir=options.state_dir, observer=observer, kind=kind
-        )
-    except BaseException:
-        kind.store.close()
-        raise
-
-
 _COMMAND = re.compile(r"`mem0-dream ((?:resume|undo)\b[^`]*)`")
 _NOTED = tuple(name for name, row in ROWS.items() if row.place and name not in ("mcp", "state_dir"))
 
@@ -353,15 +343,13 @@ def known_runs(options: Options) -> list[tuple[str, list[Told]]]:
 
 def at(options: Options, place: Any) -> Options:
     """The options with a place that was noted."""
-    told: dict[str, Any] = {
-        name: tuple(map(Path, value)) if isinstance(value, list) else _read(name, value)
-        for name, value in place.items()
-    }
+    told = dict(place)
+    for name, value in place.items():
+        if isinstance(value, list):
+            told[name] = tuple(map(Path, value))
+        elif ROWS[name].how.get("metavar") in ("FILE", "FOLDER"):
+            told[name] = Path(value)
     return replace(options, **told)
-
-
-def _read(name: str, value: str) -> object:
-    return Path(value) if ROWS[name].how.get("metavar") in ("FILE", "FOLDER") else value
 
 
 def journal_of(options: Options) -> contextlib.closing[Journal]:

@@ -18,10 +18,10 @@ import click
 from click.core import ParameterSource
 
 from ...errors import ConfigError, UsageError
+from ...records import ActionKind, as_utc
 from .terminal import color_option, set_up_logs
 
 if TYPE_CHECKING:
-    from ...records import ActionKind
     from ...settings import Settings
     from ..stores.base import ScopeFilter
 
@@ -36,35 +36,22 @@ _KEPT = "mem0_dream.options"
 """Under this name the options of the running command are kept, for messages that name commands."""
 
 
-class Moment(click.ParamType[datetime]):
-    """A date or date-time; without a zone it is UTC."""
-
-    name = "date"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Read ISO 8601."""
-        try:
-            moment = datetime.fromisoformat(str(value))
-        except ValueError:
-            self.fail(f"{value!r} is no date; write 2026-11-21 or 2026-11-21T03:00:00+00:00", param, ctx)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+def moment(value: str) -> datetime:
+    """A date or date-time in ISO 8601; without a zone it is UTC."""
+    try:
+        return as_utc(datetime.fromisoformat(value))
+    except ValueError:
+        told = f"{value!r} is no date; write 2026-11-21 or 2026-11-21T03:00:00+00:00"
+        raise click.BadParameter(told) from None
 
 
-class Only(click.ParamType[frozenset[str]]):
+def only(value: str) -> frozenset[str]:
     """Some kinds of changes, separated by commas."""
-
-    name = "kinds"
-    known = ("merges", "prunes", "index")
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[str]:
-        """Read words of `known`."""
-        if isinstance(value, frozenset):
-            return value
-        words = frozenset(word.strip() for word in str(value).split(","))
-        unknown = min(words - set(self.known), default=None)
-        if unknown is not None:
-            self.fail(f"{unknown!r} is none of {', '.join(self.known)}", param, ctx)
-        return words
+    known, words = ("merges", "prunes", "index"), frozenset(word.strip() for word in value.split(","))
+    unknown = min(words.difference(known), default=None)
+    if unknown is not None:
+        raise click.BadParameter(f"{unknown!r} is none of {', '.join(known)}")
+    return words
 
 
 class Row(NamedTuple):
@@ -163,7 +150,7 @@ class Options:
     auto: bool = _flag("--auto", WHAT, "pass", "Ask nobody: do what is certain, leave conflicts.")
     review: bool = _flag("--review", WHAT, "pass", "Ask about likely pairs outside a terminal, too.")
     only: frozenset[str] | None = _row("--only", WHAT, "plan", "Propose merges or prunes alone; of files "
-                                       "also index.", type=Only(), metavar="KINDS")
+                                       "also index.", type=only, metavar="KINDS")
     retire: bool | None = _row("--retire/--delete", WHAT, "write", "Expire, not only what loses; or nothing.",
                                _OF_MEM0, default=None)
     hygiene: str | None = _row(
@@ -185,7 +172,7 @@ class Options:
                                     type=click.FloatRange(0, 1), metavar="SHARE")
     recall_check: int | None = _row("--recall-check", WHAT, "plan", "Questions that no merge may make "
                                     "unanswerable.", _OF_MEM0, type=click.IntRange(min=0), metavar="N")
-    now: datetime | None = _row("--now", HOW, "plan", "The moment ages are reckoned from.", type=Moment(),
+    now: datetime | None = _row("--now", HOW, "plan", "The moment ages are reckoned from.", type=moment,
                                 metavar="DATE")
     scorer: str | None = _row("--scorer", HOW, "plan", "Who judges pairs: bundled[:FOLDER], keywords, "
                               "cosine, nli:MODEL, openai:MODEL@URL.", metavar="NAME")
@@ -220,7 +207,9 @@ class Options:
     def gather(cls, ctx: click.Context, given: Mapping[str, Any], *, kind: str | None = None) -> Options:
         """Take what the command was given, then what its group was given."""
         above: Options = (ctx.parent.obj if ctx.parent is not None else None) or cls()
-        options = cls(named=_named(ctx, given) | above.named)
+        written = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+        here = {name for name in given if ctx.get_parameter_source(name) in written}
+        options = cls(named=above.named | here)
         for name, row in ROWS.items():
             value = given.get(name)
             # 0 is a value for --max-delete, so only what is left at its default is inherited.
@@ -285,8 +274,6 @@ class Options:
 
     def wanted(self) -> frozenset[ActionKind] | None:
         """The kinds of actions that --only names; None for all."""
-        from ...records import ActionKind
-
         if self.only is None:
             return None
         if "index" in self.only and self.kind != MARKDOWN:
@@ -313,14 +300,12 @@ class Options:
         from ...settings import read_settings
 
         names = ("scorer", "encoder", "max_delete", "hygiene", "recall_check", "workers", "engine", "address")
-        given = {name: getattr(self, name) for name in names}
+        given: dict[str, Any] = {name: getattr(self, name) for name in names}
         given["second_opinion"] = True if self.second_opinion == "true" else self.second_opinion
         # Who asks for prunes alone wants to see all that are due.
         wants_all = self.assume_unread or (self.only == frozenset({"prunes"}) and not self.auto)
         given["assume_unread"] = True if wants_all else None
-        return read_settings(
-            {**section, **{name: value for name, value in given.items() if value is not None}}
-        )
+        return read_settings({**section, **{name: each for name, each in given.items() if each is not None}})
 
 
 ROWS: dict[str, Row] = {item.name: item.metadata["row"] for item in fields(Options) if item.metadata}
@@ -360,13 +345,7 @@ def command(
 PASS = ("store", "scope", "plan", "write", "json", "pass")  # the sorts of options that a pass has
 
 
-def _named(ctx: click.Context, given: Mapping[str, Any]) -> frozenset[str]:
-    written = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
-    return frozenset(name for name in given if ctx.get_parameter_source(name) in written)
-
-
 def _refuse_other_kinds(named: Iterable[str], kind: str) -> None:
-    """Refuse options that this kind of store does not have, naming the first and the kinds it belongs to."""
     for name in sorted(named):
         row = ROWS.get(name)
         if row is not None and kind not in row.kinds:

@@ -61,22 +61,19 @@ def report_command(options: Options, run: str | None, output: str, *, force: boo
     if output == "-":
         click.echo(page, nl=False)
         return
-    _write(Path(output), page, force=force)
-    shown = counted(len(material.plan.actions) + len(material.plan.unsure), "proposal")
-    click.echo(f"{shown} written to {output}.", err=True)
-
-
-def _write(path: Path, page: str, *, force: bool) -> None:
-    """The page holds memories, so that only its owner may read it; a file that is not ours stays."""
+    path = Path(output)
     try:
         if not force and path.exists() and (not path.is_file() or _OURS.encode() not in path.read_bytes()):
             raise UsageError(f"{path} is no report of mem0-dream; name another file, or add --force.")
+        # The page holds memories, so that only its owner may read it.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(handle, "w", encoding="utf-8") as stream:  # noqa: PTH123  (a descriptor, no path)
             path.chmod(0o600)  # also if it was there before
             stream.write(page)
     except OSError as error:
         raise UsageError(f"The report cannot be written to {path}: {error.strerror}.") from error
+    shown = counted(len(material.plan.actions) + len(material.plan.unsure), "proposal")
+    click.echo(f"{shown} written to {output}.", err=True)
 
 
 @command("store", "scope", "plan", "write", name="review")

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import BudgetExceededError, UsageError
+from ..planning.plan_file import dump_plan, parse_plan
+from ..reporting.text import visible
 from .asking import Questions, agreed, confirmed, looked, may_ask, told_added, warned
 from .kinds import ready, repaired
 from .night import due_reason, night, note_pass, tell_due, tell_night
@@ -119,8 +121,10 @@ def _show(session: Session, options: Options) -> None:
 
 def _pass(session: Session, options: Options) -> None:
     began = time.monotonic()
-    if options.auto:
-        _resume_interrupted(session, options)
+    earlier = session.journal.interrupted(session.store.fingerprint) if options.auto else None
+    if earlier is not None:  # so that one crash cannot stop all nights
+        session.resume(earlier.id, now=options.clock)
+        tell(f"finished run {earlier.id}, which had been interrupted.")
     plan = _carried_out(session, looked(session, options, unattended=options.auto), options, began)
     if plan is not None and not options.auto and any(conflict.choice for conflict in plan.conflicts):
         _asked_after(session, plan, options, began)
@@ -167,14 +171,6 @@ def _asked_after(session: Session, plan: Plan, options: Options, began: float) -
         echo(_reporter(session, proposal, options).doubtful())
 
 
-def _resume_interrupted(session: Session, options: Options) -> None:
-    """An unattended run finishes what a killed one had begun, so that one crash cannot stop all nights."""
-    earlier = session.journal.interrupted(session.store.fingerprint)
-    if earlier is not None:
-        session.resume(earlier.id, now=options.clock)
-        tell(f"finished run {earlier.id}, which had been interrupted.")
-
-
 def _unattended(session: Session, proposal: Proposal, options: Options) -> tuple[Report, RunResult, Plan]:
     from ..review import unattended
 
@@ -218,7 +214,6 @@ def _attended(
 def _agreement(
     session: Session, review: Review, proposal: Proposal, options: Options, *, before: Report
 ) -> tuple[Report, Plan] | None:
-    """Show what the answers come to until a person agrees to it; None if they do not."""
     from ..reporting import report
 
     while True:
@@ -255,8 +250,6 @@ def plan_command(options: Options, output: str) -> None:
     Example:
       mem0-dream plan --config mem0.yaml --user-id alice -o plan.jsonl
     """
-    from ..planning.plan_file import dump_plan
-
     with open_session(options) as session:
         plan = looked(session, options).plan
     if output == "-":
@@ -286,9 +279,11 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
       mem0-dream apply plan.jsonl --config mem0.yaml --yes
     """
     from ..reporting import report
-    from ..reporting.text import visible
 
-    text = _read(file)
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The plan file {file} cannot be read: {error}.") from error
     with open_session(options) as session, session.locked():
         review = review_of_file(session, text, now=options.clock)
         plan = review.planned(session)
@@ -299,9 +294,14 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
         lines += [visible(f"{name}: its text leaves out {lost}") for name, lost in careless(plan)]
         if yes:
             click.echo("\n".join(lines), err=True, nl=bool(lines))
-        elif not _is_meant(session, plan, [*shown.lines(), *lines], shown.proposal(), file):
-            click.echo(report.CANCELLED)
-            return
+        elif file == "-":
+            raise UsageError("A plan from the input cannot be asked about; add --yes.")
+        else:
+            echo([*shown.lines(), *lines])
+            refuse_gaps(plan.gaps, "Nothing can be applied.")
+            if not confirmed(shown.proposal(), default=not warned(session, plan)):
+                click.echo(report.CANCELLED)
+                return
         result = review.apply(session, plan, now=options.clock, retire=options.retire, within_budget=yes)
         echo(report.moved_lines(result, plan, shown))
         click.echo(report.summary(result))
@@ -310,27 +310,11 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
             click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
 
-def _read(file: str) -> str:
-    try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The plan file {file} cannot be read: {error}.") from error
-
-
-def _is_meant(session: Session, plan: Plan, lines: list[str], proposal: str, file: str) -> bool:
-    if file == "-":
-        raise UsageError("A plan from the input cannot be asked about; add --yes.")
-    echo(lines)
-    refuse_gaps(plan.gaps, "Nothing can be applied.")
-    return confirmed(proposal, default=not warned(session, plan))
-
-
 def review_of_file(session: Session, text: str, *, now: datetime) -> Review:
     """A review of a plan file and the answers in it: everything that stands in it is wanted.
 
     A line may hold "answer", and "edited" beside the answer edit; a conflict may have its "choice" set.
     """
-    from ..planning.plan_file import parse_plan
     from ..review import Review
 
     lines = text.split("\n")

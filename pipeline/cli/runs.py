@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ...errors import UsageError
+from ..answers import About
+from ..plan import RunResult
+from ..stores.base import LINKS, ScopeFilter
 from .memories import found
 from .night import show_last
 from .opening import known_runs, open_session, recalled
@@ -18,7 +21,7 @@ from .terminal import answer
 if TYPE_CHECKING:
     from ..answers import Answer
     from ..engine import Session
-    from ..plan import RunResult, UndoResult
+    from ..plan import UndoResult
 
 
 @command("store", "json")
@@ -48,7 +51,6 @@ def runs(options: Options, *, last: bool, within: float) -> None:
         show_last(options, within=within, as_json=options.as_json)
         return
     from ..reporting.status import run_json, run_line
-    from ..stores.base import LINKS
 
     if not options.names_store:
         _list_known(options)
@@ -147,20 +149,13 @@ def reject(
         elif withdrawn:
             _withdraw(session, withdrawn)
         else:
-            _reject_pair(session, str(first), str(second), options)
-
-
-def _reject_pair(session: Session, first: str, second: str, options: Options) -> None:
-    from ..stores.base import ScopeFilter
-
-    inventory = session.read(ScopeFilter())
-    pair = [found(session, inventory.memories, text) for text in (first, second)]
-    session.reject(pair[0], pair[1], now=options.clock)
-    click.echo("Noted: this pair will not be proposed again.")
+            memories = session.read(ScopeFilter()).memories
+            a, b = (found(session, memories, str(text)) for text in (first, second))
+            session.reject(a, b, now=options.clock)
+            click.echo("Noted: this pair will not be proposed again.")
 
 
 def _list_answers(session: Session) -> None:
-    from ..answers import About
     from ..reporting.status import answer_line
     from ..rules.hygiene import shown_text
 
@@ -186,7 +181,6 @@ def _withdraw(session: Session, named: tuple[str, ...]) -> None:
 
 
 def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> None:
-    from ..plan import RunResult
     from ..reporting import report
 
     if isinstance(result, RunResult):

@@ -214,8 +214,6 @@ class JsonLines(logging.Formatter):
 
 
 class _ErrorStream(logging.Handler):
-    """Writes to the error stream of the moment, as commands do."""
-
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line."""
         try:

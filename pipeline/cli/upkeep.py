@@ -124,14 +124,13 @@ def calibrate(options: Options, file: Path | None, *, precision: float, reset: b
     from ...models.registry import load_scorer
     from ...settings import Settings
     from ..judging import calibration
-    from ..judging.calibration import read_pairs
 
     spec, directory = options.scorer or Settings().scorer, options.state
     if reset:
         calibration.save_thresholds(directory, load_scorer(spec).name, None)
         click.echo(f"{spec} decides by its own thresholds again.")
         return
-    pairs = read_pairs(file) if file else answered_pairs(directory)
+    pairs = calibration.read_pairs(file) if file else answered_pairs(directory)
     click.echo(fitted(pairs, directory, scorer=spec, encoder=options.encoder, precision=precision))
 
 
@@ -153,38 +152,24 @@ def fitted(
     labelled: Sequence[LabelledPair], directory: Path, *, scorer: str, encoder: str | None, precision: float
 ) -> str:
     """Fit and keep the thresholds of a scorer, and say what they reach."""
+    from ...models.guards import compare
     from ...models.registry import load_encoder, load_scorer
     from ..judging import calibration
 
-    judge = load_scorer(scorer)
-    pairs = _with_cosines(labelled, load_encoder(encoder, scorer=scorer))
+    judge, vectors = load_scorer(scorer), load_encoder(encoder, scorer=scorer).encode
+    sides = vectors([item.pair.a for item in labelled]), vectors([item.pair.b for item in labelled])
+    cosines = (sides[0] * sides[1]).sum(axis=1)
+    pairs = [replace(item.pair, cosine=float(each)) for item, each in zip(labelled, cosines, strict=True)]
+    found = (compare(pair.a, pair.b, a_date=pair.a_date, b_date=pair.b_date) for pair in pairs)
     fit = calibration.calibrate(
-        judge.score([item.pair for item in pairs]).probabilities,
-        _vetoes(pairs),
-        [item.label for item in pairs],
+        judge.score(pairs).probabilities,
+        [any(evidence.veto for evidence in each) for each in found],
+        [item.label for item in labelled],
         base=judge.thresholds,
         auto_precision=precision,
     )
     calibration.save_thresholds(directory, judge.name, fit.thresholds)
     return _table(fit, len(pairs))
-
-
-def _with_cosines(pairs: Sequence[LabelledPair], encoder: Any) -> list[LabelledPair]:
-    first = encoder.encode([item.pair.a for item in pairs])
-    second = encoder.encode([item.pair.b for item in pairs])
-    cosines = (first * second).sum(axis=1)
-    return [
-        replace(item, pair=replace(item.pair, cosine=float(cosine)))
-        for item, cosine in zip(pairs, cosines, strict=True)
-    ]
-
-
-def _vetoes(pairs: list[LabelledPair]) -> list[bool]:
-    from ...models.guards import compare
-
-    asked = (each.pair for each in pairs)
-    found = (compare(pair.a, pair.b, a_date=pair.a_date, b_date=pair.b_date) for pair in asked)
-    return [any(evidence.veto for evidence in each) for each in found]
 
 
 def _table(fitted: Calibration, count: int) -> str:

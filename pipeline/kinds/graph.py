@@ -262,7 +262,6 @@ class GraphKind(Kind):
         return Plan(store.fingerprint, store.kind, now, "none", totals=(), actions=(move,))
 
     def _forgotten(self, view: GraphView, means: Means) -> list[Prune]:
-        """What may go, and why; nothing that a person brought back."""
         notes, now = self.store.notes, means.now
         nodes, focus = list(view.nodes.values()), notes.noted(FOCUS)
         weights = graph_use.weights_of(nodes, now=now, settings=self.graph, focus=focus)
@@ -275,7 +274,6 @@ class GraphKind(Kind):
         ]
 
     def _rewrites(self, view: GraphView, means: Means) -> list[Rewrite | Promote]:
-        """Promotions, and observations that stand twice in one memory."""
         refused = rewritten(means.rejected)
         changes: list[Rewrite | Promote] = []
         for node in view.nodes.values():
@@ -310,7 +308,6 @@ def _encoder(means: Means, on_stage: OnStage | None = None) -> Encoder:
 
 
 def _as_edited(action: Action) -> Action:
-    """A merge whose text a person has edited says what stands there."""
     if isinstance(action, Merge) and action.observations and action.survivor is not None:
         with contextlib.suppress(ValueError):  # the store refuses it
             said = entities.edited_observations(action.survivor, action.text)

@@ -78,15 +78,11 @@ class MarkdownKind(Kind):
         dates: bool | None = None,
         certain: bool = False,
     ) -> None:
-        """Bind a store.
+        """Bind a store; with `only` propose some kinds of actions, and the index, else texts, too.
 
-        Args:
-            store: Whose memories.
-            only: Merges, conflicts or prunes alone, and the index; everything if omitted, texts too.
-            supersede: Newer contradicting statements win without a person.
-            transcripts: Of sessions, to search for evidence; where agents keep them if omitted.
-            dates: Write relative dates out; where a person looks on, if omitted.
-            certain: Only what needs no person, although one looks on.
+        With `supersede` newer contradicting statements win without a person. Evidence is searched in
+        `transcripts`, where agents keep them if omitted; `dates` writes relative ones out, if omitted where a
+        person looks on; `certain` takes only what needs no person, although one looks on.
         """
         self.store = store
         self.wanted = _KINDS if only is None else frozenset(only)

@@ -48,9 +48,11 @@ class DreamServer(MCPServer[None]):
     """A server whose destructive tools are off unless it may write."""
 
     def __init__(self, tools: Tools) -> None:
-        super().__init__(
-            "mem0-dream", version=_version(), instructions=INSTRUCTIONS, log_level="ERROR", lifespan=_quiet
-        )
+        version = ""
+        with contextlib.suppress(metadata.PackageNotFoundError):  # of a checkout on the path alone
+            version = metadata.version("mem0-dream")
+        told: Any = {"instructions": INSTRUCTIONS, "log_level": "ERROR", "lifespan": _quiet}
+        super().__init__("mem0-dream", version=version, **told)
         self._tools = tools
         self._turn = anyio.Lock()
         self._off = set() if tools.may_write else {f"dream_{name}" for name in CHANGES}
@@ -175,13 +177,6 @@ def _plain(error: ToolError) -> str:
         ]
         return visible("; ".join(told))
     return str(cause) if isinstance(cause, ToolError) else str(error)
-
-
-def _version() -> str:
-    """The version of the installed program; a checkout on the path alone has none."""
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        return metadata.version("mem0-dream")
-    return ""
 
 
 @contextlib.asynccontextmanager

@@ -380,13 +380,11 @@ def proposed(plan: Plan) -> Data:
 
 
 def _waiting(review: Review, plan: Plan) -> list[Resolve]:
-    """Conflicts that nobody has answered."""
     said_about = {review.questions[key].id for key in review.answers}
     return [conflict for conflict in plan.conflicts if conflict.id not in said_about]
 
 
 def _question(review: Review, conflict: Resolve, told: Report) -> Data:
-    """A conflict, with what both sides say."""
     members = {member.id: member for member in conflict.members}
     first, second = members[conflict.a[0]], members[conflict.b[0]]
     a, b = conflict.said or (first.text, second.text)
@@ -403,7 +401,6 @@ def _question(review: Review, conflict: Resolve, told: Report) -> Data:
 
 
 def _explanation(review: Review, action: Action, told: Report) -> Data:
-    """Everything behind a proposal."""
     given = review.answers.get(content_key(action))
     goes = set(action.removes)
     verdicts = () if isinstance(action, Prune | TextChange) else action.verdicts

@@ -160,7 +160,6 @@ class GraphReport(Report):
         }
 
     def _parts(self) -> list[tuple[str, Sequence[Action]]]:
-        """Relations have lines of their own."""
         texts = [item for item in self._plan.rewrites if not isinstance(item, Relate)]
         return [*super()._parts()[:-1], ("Changed", texts)]
 
@@ -197,7 +196,6 @@ class GraphReport(Report):
         view: GraphView,
         took: timedelta,
     ) -> list[str]:
-        """The report of a pass that was applied."""
         document, settings, now = self._store.document(), self._settings, view.means.now
         merges = [item for item in done if isinstance(item, Merge) and item.observations]
         prunes = [item for item in done if isinstance(item, Prune)]
@@ -269,7 +267,6 @@ def carried_out(run: str, journal: Journal) -> list[Action]:
 
 
 def _promotions(actions: Sequence[Action]) -> list[Promote | Merge]:
-    """Actions that put a memory into the core memory."""
 
     def promotes(merge: Merge) -> bool:
         marks = [text for text in merge.observations if text.startswith(PROMOTED_MARK)]
@@ -304,12 +301,10 @@ def _folded(actions: Sequence[Action]) -> list[str]:
 
 
 def _said(action: Action) -> list[str]:
-    """What the memory that stays says before, as it stands in its text."""
     return next((m.text.split("\n- ")[1:] for m in action.members if m.id == action.survivor), [])
 
 
 def _table(before: Health, after: Health) -> list[str]:
-    """The figures before and after, with the change of each."""
     rows = [
         ("Total", before.total, after.total),
         ("Orphaned", before.value("orphans"), after.value("orphans")),

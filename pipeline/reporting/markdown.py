@@ -7,7 +7,7 @@ Every change is shown in full, as a diff, before it is made: to a person, or in 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
@@ -246,15 +246,15 @@ class MarkdownReport(PlanReport):
         alike = self._alike(action for action in done if isinstance(action, NewText))
         together = [(moves, same) for moves, same in alike if moves]
         told = {change.id for _, same in together for change in same}
-        alone = [action for action in done if action.id not in told]
+        made = [row for action in done if action.id not in told for row in self._changes(action)]
         rows = [f"| {len(same)} memories | UPDATED | {same[0].reason}: {moves} |" for moves, same in together]
-        rows += [row for action in alone for row in self._changes(action)]
+        rows += [_row(place, how, why) for place, how, why, _ in made]
         if rows:
             lines += ["", "### Changes Made" if applied else "### Changes", ""]
             lines += ["| File | Action | Reason |", "|------|--------|--------|", *rows]
         if applied:
             lines += [line for moves, same in together for line in ("", f"{moves}:", self._places(same))]
-            lines += [line for action in alone for line in self._diff(action)]
+            lines += [line for place, _, _, shown in made for line in ("", f"{place}:", *shown)]
         flagged = self._view.flagged(self._plan)
         if flagged:
             lines += ["", "### Flagged for Review (PARTIALLY_STALE)", ""]
@@ -295,12 +295,17 @@ class MarkdownReport(PlanReport):
             "MEMORY.md indexes rebuilt": sum(isinstance(action, Reindex) for action in done),
         }
 
-    def _changes(self, action: Action) -> list[str]:
+    def _changes(self, action: Action) -> list[tuple[str, str, str, list[str]]]:
+        """Of each memory: its place, what was done to it, why, and its lines that go and come."""
         if isinstance(action, TextChange):
-            return [_row(self.place(action.survivor), _VERBS[type(action)][1], one_line(action.reason))]
-        rows = [_row(self.place(i), "DELETED", self._full_reason(i, action)) for i in action.removes]
-        if isinstance(action, Merge) and action.rewrites:
-            rows.append(_row(self.place(action.rewrites), "UPDATED", "took in what only the others said"))
+            rows, how, why = [], _VERBS[type(action)][1], one_line(action.reason)
+        else:
+            reasons = [(name, self._full_reason(name, action)) for name in action.removes]
+            rows = [(self.place(i), "DELETED", reason, self._lost(i, action)) for i, reason in reasons]
+            how, why = "UPDATED", "took in what only the others said"
+        if isinstance(action, Merge | TextChange) and action.rewrites:
+            shown = changes(self._texts[action.rewrites], action.text)
+            rows.append((self.place(action.rewrites), how, why, shown))
         return rows
 
     def _full_reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
@@ -311,12 +316,6 @@ class MarkdownReport(PlanReport):
             return f"Fully stale: all referenced files removed ({one_line(', '.join(drift.missing))})"
         word = "Duplicate of" if isinstance(action, Merge) else "Contradicted by"
         return f"{word} `{self._winner(memory_id, action)}`"
-
-    def _diff(self, action: Action) -> list[str]:
-        done = [(memory_id, self._lost(memory_id, action)) for memory_id in action.removes]
-        if isinstance(action, Merge | TextChange) and action.rewrites:
-            done.append((action.rewrites, changes(self._texts[action.rewrites], action.text)))
-        return [line for name, shown in done for line in ("", f"{self.place(name)}:", *shown)]
 
 
 def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:
@@ -370,7 +369,17 @@ class Across:
         """The report for a person."""
         if not self.files:
             return ["No files of instructions or memories found.", *self._not_read()]
-        lines = [*self._loaded()]
+        costs = Counter[str]()
+        for file in self.files:
+            costs.update(dict.fromkeys(file.agents, file.tokens))
+        told = ", ".join(f"{agent} about {count:,}" for agent, count in sorted(costs.items()) if count)
+        lines = [f"{counted(len(self.files), 'file')}. Tokens loaded into every session: {told or 'none'}."]
+        for file in self.files:
+            cost = f", about {file.tokens:,} tokens" if file.tokens else ""
+            lines.append(f"  {file.name} ({', '.join(file.agents)}): {_WHEN[file.when]}{cost}")
+            if file.cut_off:
+                cut = counted(file.cut_off, "line")
+                lines.append(f"    cut off after line {file.lines}: the last {cut} are never loaded")
         for title, same in (("Said twice", True), ("Contradicting", False)):
             pairs = [each for each in self.found if each.same is same]
             lines += ["", f"{title} ({len(pairs)}):"] if pairs else []
@@ -386,14 +395,11 @@ class Across:
 
     def to_json(self) -> dict[str, Any]:
         """The same for a program."""
-        keys = {
-            "file": "name",
-            "agents": "agents",
-            "loaded": "when",
-            "tokens": "tokens",
-            "lines_cut_off": "cut_off",
-        }
-        files = [{key: getattr(each, name) for key, name in keys.items()} for each in self.files]
+        files = [
+            {"file": each.name, "agents": each.agents, "loaded": each.when}
+            | {"tokens": each.tokens, "lines_cut_off": each.cut_off}
+            for each in self.files
+        ]
         pairs: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
         for each in self.found:
             sides = self._sides(each)
@@ -402,19 +408,6 @@ class Across:
             pairs[each.same].append({"statements": places, **could})
         told = {"said_twice": pairs[True], "contradicting": pairs[False]}
         return {"files": files, **told, "not_read": self.unread}
-
-    def _loaded(self) -> Iterator[str]:
-        costs = Counter[str]()
-        for file in self.files:
-            costs.update(dict.fromkeys(file.agents, file.tokens))
-        told = ", ".join(f"{agent} about {count:,}" for agent, count in sorted(costs.items()) if count)
-        yield f"{counted(len(self.files), 'file')}. Tokens loaded into every session: {told or 'none'}."
-        for file in self.files:
-            cost = f", about {file.tokens:,} tokens" if file.tokens else ""
-            yield f"  {file.name} ({', '.join(file.agents)}): {_WHEN[file.when]}{cost}"
-            if file.cut_off:
-                cut = counted(file.cut_off, "line")
-                yield f"    cut off after line {file.lines}: the last {cut} are never loaded"
 
     def _sides(self, found: Finding) -> list[Statement]:
         """What is loaded most should say it; of two that are loaded alike, what says more."""

@@ -38,11 +38,7 @@ def versions(
 ) -> list[Version]:
     """All words that memories had, as far as the store and the journal know, the oldest first.
 
-    Args:
-        memories: Those that stand in the store, retired ones included.
-        journal: What runs changed.
-        store: Whose runs.
-        scopes: Whose memories.
+    `memories` are those that stand in the store, retired ones included.
     """
     present = {memory.id: memory for memory in memories}
     past = [one for run in journal.runs(store) for one in _of_run(run, journal, scopes)]
@@ -61,7 +57,6 @@ def versions(
 
 
 def _of_run(run: Run, journal: Journal, scopes: ScopeFilter) -> Iterable[Version]:
-    """What a run took the words of, as far as it was not taken back."""
     done = [each for each in journal.changes(run.id) if each.state is ChangeState.DONE]
     removed = {(each.action, each.memory) for each in done if each.operation is Operation.REMOVE}
     added = {each.action: each.memory for each in done if each.operation is Operation.ADD}

@@ -184,7 +184,6 @@ class Report:
         return list(map(_safe, lines))
 
     def _entry(self, action: Action) -> list[str]:
-        """A proposal: with --explain all there is to know, else what goes and what differs."""
         doubtful = any(action is doubt for doubt in self._plan.unsure)
         if isinstance(action, Resolve) and not self._explain:
             below = _indented(self.sides(action))
@@ -287,7 +286,6 @@ class Report:
         return letters, lines
 
     def _sentences(self, action: Action) -> list[str]:
-        """Two sentences that say one thing or contradict each other, each with its place."""
         words = ("A, goes", "B, stays") if isinstance(action, Merge) else ("A", "B")
         assert isinstance(action, Merge | Resolve)  # noqa: S101  (nothing else has sentences)
         texts = zip(words, action.places or ("", ""), excerpts(*action.said), strict=True)
@@ -306,26 +304,35 @@ class Report:
             return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, TextChange):
             return []
-        lines = [line for each in action.verdicts for line in self._why(each, flipped=_turned(action, each))]
+        lines: list[str] = []
+        for verdict in action.verdicts:
+            names = (verdict.pair.a, verdict.pair.b)
+            a, b = (self.label(name) if name in self._short else "[merged]" for name in names)
+            evidence = spoken(verdict.evidence, flipped=_turned(action, verdict))
+            lines.append(f"    {a} ~ {b}: {scores(verdict)}")
+            lines += [f"    evidence: {evidence}"] if evidence else []
         if isinstance(action, Merge):
             return lines if action.said else [f"    {_what_stays(action, self.label)}", *lines]
         newer = newer_side(action)
-        return [
-            *([f"    {newer.upper()} was stated later and is the likely winner"] if newer else []),
-            *lines,
-        ]
+        told = [f"    {newer.upper()} was stated later and is the likely winner"] if newer else []
+        return [*told, *lines]
 
     def _texts_of(self, action: Action) -> list[str]:
         """A line for each memory, the words marked that differ from what it is held against."""
         texts = {member.id: explained(member.text) for member in action.members}
         lines: list[str] = []
-        for member in in_order(action):
-            # What stays of a merge, or was said later in a conflict.
-            stays = action.b if isinstance(action, Resolve) else (action.survivor,)
-            tone: Tone = "stays" if member.id in stays else "goes"
-            held = [texts[name] for name in _held_against(action, member.id)]
-            text = marked(texts[member.id], held, tone=tone)
-            lines.append(self._row(f"    {_side(action, member.id)}", action, member.id, text))
+        for number, member in enumerate(in_order(action)):
+            side, against, stays = "", list[str](), member.id == action.survivor
+            if isinstance(action, Resolve):  # what was said later stays
+                a = member.id in action.a
+                side, against, stays = "A: " if a else "B: ", [(action.b if a else action.a)[0]], not a
+            elif isinstance(action, Merge):
+                side = f"{'AB'[number]}: " if len(action.members) == 2 else ""
+                others = [each.id for each in action.members if each is not member]
+                against = [action.survivor] if action.survivor in others else others
+            tone: Tone = "stays" if stays else "goes"
+            text = marked(texts[member.id], [texts[name] for name in against], tone=tone)
+            lines.append(self._row(f"    {side}", action, member.id, text))
         return lines
 
     def _difference(self, action: Action) -> list[str]:
@@ -334,12 +341,6 @@ class Report:
             return []
         before = next(member.text for member in action.members if member.id == action.survivor)
         return changes(before, action.text)
-
-    def _why(self, verdict: Verdict, *, flipped: bool) -> list[str]:
-        names = (verdict.pair.a, verdict.pair.b)
-        a, b = (self.label(name) if name in self._short else "[merged]" for name in names)
-        evidence = spoken(verdict.evidence, flipped=flipped)
-        return [f"    {a} ~ {b}: {scores(verdict)}"] + ([f"    evidence: {evidence}"] if evidence else [])
 
     def _gaps(self) -> list[str]:
         return [f"Read-only: {gap}" for gap in self._plan.gaps]
@@ -398,23 +399,6 @@ def moved_lines(result: RunResult, plan: Plan, report: Report) -> list[str]:
 def undo_summary(result: UndoResult) -> str:
     """The line after an undo."""
     return f"Run {result.run} taken back — restored: {result.restored}, withdrawn: {result.withdrawn}"
-
-
-def _held_against(action: Action, memory_id: str) -> list[str]:
-    if isinstance(action, Resolve):
-        return [action.b[0] if memory_id in action.a else action.a[0]]
-    if not isinstance(action, Merge):
-        return []
-    others = [member.id for member in action.members if member.id != memory_id]
-    return [action.survivor] if action.survivor in others else others
-
-
-def _side(action: Action, memory_id: str) -> str:
-    if isinstance(action, Resolve):
-        return "A: " if memory_id in action.a else "B: "
-    if isinstance(action, Merge) and len(action.members) == 2:
-        return "AB"[in_order(action)[1].id == memory_id] + ": "
-    return ""
 
 
 def _what_stays(action: Merge, label: Callable[[str], str]) -> str:

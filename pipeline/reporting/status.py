@@ -85,13 +85,8 @@ def said_across(
 ) -> list[dict[str, Any]]:
     """The same fact under several users, agents or runs: by text, the memories that say it.
 
-    Nothing crosses a scope: what this lists is never merged, and a person may store it where it belongs.
-
-    Args:
-        inventory: What the store holds.
-        now: What is retired by then says nothing.
-        show: A text as it may be shown.
-        verdicts: On all of it, whatever the scope: what a pass would merge unasked is one fact, too.
+    Nothing crosses a scope: what this lists is never merged, and a person may store it where it belongs. What
+    a pass would merge unasked by `verdicts` on all of it, whatever the scope, is one fact, too.
     """
     living = {each.id: each for each in inventory.memories if not each.is_retired(now.date())}
     named = {name: statement_key(memory.text) for name, memory in living.items()}

@@ -25,14 +25,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from ...errors import (
-    DreamError,
-    JournalError,
-    MovedOnError,
-    StoreError,
-    StoreLockedError,
-    UsageError,
-)
+from ...errors import DreamError, JournalError, MovedOnError, StoreError, StoreLockedError, UsageError
 from ..fronts import StoreAccess
 from ..reporting.html import render
 from ..reporting.text import visible
@@ -97,7 +90,8 @@ class ReviewRoutes:
             self._gate.seat = _secret()
             return HTMLResponse(render(await self._fresh(), lines=self._desk.lines, live=True))
         whole = (await self._done(self._desk.data)).items()
-        data = {name: value if name in _OPEN else _nothing(value) for name, value in whole}
+        hidden = {name: type(value)() if isinstance(value, list | dict) else None for name, value in whole}
+        data = hidden | {name: value for name, value in whole if name in _OPEN}
         return HTMLResponse(render(data | {"live": {"csrf": "", "seat": "", "readonly": True}}, live=True))
 
     def doing(self, more: str, work: Work) -> Callable[[Request], Awaitable[Response]]:
@@ -180,10 +174,6 @@ def _text(given: Data, name: str) -> str:
     if not isinstance(value, str):
         raise DeniedError(400, f"This request names no {name}.")
     return value
-
-
-def _nothing(value: object) -> object:
-    return type(value)() if isinstance(value, list | dict) else None
 
 
 def _keys(given: Data) -> list[str]:

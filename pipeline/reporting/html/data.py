@@ -288,7 +288,6 @@ def _verdict(verdict: Verdict, members: Sequence[Member], kind: ActionKind) -> d
 
 
 def _evidence(item: Evidence, kind: ActionKind, pair: Sequence[int]) -> list[Any]:
-    """Kind, words, whether it is a veto, and whether it speaks for what is proposed."""
     flipped = pair[0] > pair[1] >= 0
     names = [chr(ord("A") + row % 26) if row >= 0 else "the merged text" for row in pair]
     words = spoken([item], flipped=flipped, names=names[::-1] if flipped else names)
@@ -315,12 +314,9 @@ def clause_places(text: str) -> list[tuple[int, int]]:
 def nearby(
     memories: Sequence[Memory], vectors: NDArray[np.float32], proposals: Sequence[Sequence[str]]
 ) -> list[list[int]]:
-    """For each proposal the places of its neighbours among the memories, the nearest first.
+    """For each proposal, ids of one scope, the places of its neighbours among the memories, nearest first.
 
-    Args:
-        memories: All memories of the page.
-        vectors: float32 [n, d], L2-normalised, one row for each of them.
-        proposals: Ids of the members of each proposal; all of one scope.
+    `vectors`: float32 [n, d], L2-normalised, one row for each memory.
     """
     import numpy as np
 
