@@ -59,10 +59,8 @@ class FakeEncoder:
 def _word_counts(text: str) -> list[float]:
     row = [0.0] * _DIMENSIONS
     for word in text.lower().split():
-        row[
-            int.from_bytes(hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()[:2], "big")
-            % _DIMENSIONS
-        ] += 1.0
+        digest = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
+        row[int.from_bytes(digest[:2], "big") % _DIMENSIONS] += 1.0
     return row
 
 
@@ -111,9 +109,7 @@ class InMemoryStore(Store):
         self.fingerprint = fingerprint
         self.gaps: tuple[str, ...] = ()
         self.rows: dict[str, dict[str, Any]] = {memory.id: _payload(memory) for memory in memories}
-        self.vectors: dict[str, tuple[float, ...]] = {
-            memory_id: _vector(row["text"]) for memory_id, row in self.rows.items()
-        }
+        self.vectors: dict[str, tuple[float, ...]] = {i: _vector(row["text"]) for i, row in self.rows.items()}
         self.lost_in_search: set[str] = set()
         self.before_write: Callable[[Change], None] = lambda _: None
         self.after_write: Callable[[Change], None] = lambda _: None
@@ -130,13 +126,8 @@ class InMemoryStore(Store):
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Copies of the given records, those that exist."""
-        return {
-            memory_id: Snapshot(
-                memory_id, json.loads(json.dumps(self.rows[memory_id])), self.vectors.get(memory_id)
-            )
-            for memory_id in ids
-            if memory_id in self.rows
-        }
+        held = [name for name in ids if name in self.rows]
+        return {i: Snapshot(i, json.loads(json.dumps(self.rows[i])), self.vectors.get(i)) for i in held}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a record back into a memory."""
@@ -159,9 +150,8 @@ class InMemoryStore(Store):
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """The record that was added with this mark."""
         wanted = [list(pair) for pair in scope.ids]
-        return next(
-            (i for i, row in self.rows.items() if row["mark"] == mark and row["scope"] == wanted), None
-        )
+        found = (i for i, row in self.rows.items() if row["mark"] == mark and row["scope"] == wanted)
+        return next(found, None)
 
     def finds(self, memory_id: str) -> bool:
         """Whether a search would return the record; tests may lose it on purpose."""

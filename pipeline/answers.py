@@ -107,9 +107,8 @@ class Answer:
         by_id = {member.id: member.text for member in action.members}
         about = tuple(About(name, text) for name, text in by_id.items())
         if isinstance(action, Resolve | Merge) and action.said:
-            about = tuple(
-                About(name, by_id[name], said) for name, said in zip(_sides(action), action.said, strict=True)
-            )
+            sides = zip(_sides(action), action.said, strict=True)
+            about = tuple(About(name, by_id[name], said) for name, said in sides)
         return cls(say, str(action.kind), keys_of(action), about, at, run, key=content_key(action))
 
     @classmethod
@@ -239,11 +238,8 @@ def _known(action: Action, answered: Collection[str]) -> bool:
 
 def taken_back(actions: Iterable[Action], *, run: str, at: datetime) -> list[Answer]:
     """What an undo says about the actions it takes back; a request to forget is nothing that repeats."""
-    return [
-        Answer.to(action, Say.TAKEN_BACK, at=at, run=run)
-        for action in actions
-        if not (isinstance(action, Prune) and action.reason == "forgotten")
-    ]
+    meant = (each for each in actions if not (isinstance(each, Prune) and each.reason == "forgotten"))
+    return [Answer.to(action, Say.TAKEN_BACK, at=at, run=run) for action in meant]
 
 
 def pinned_ids(answers: Iterable[Answer]) -> frozenset[str]:
@@ -267,11 +263,8 @@ def as_answered(inventory: Inventory, answers: Collection[Answer]) -> Inventory:
 def standing(answers: Iterable[Answer], memories: Iterable[Memory], say: Say) -> list[Answer]:
     """The answers of this kind of which all memories are still there as they were."""
     there = {(memory.id, memory.text_hash) for memory in memories}
-    return [
-        item
-        for item in answers
-        if item.say is say and item.about and all((i.id, i.text_hash) in there for i in item.about)
-    ]
+    said = (item for item in answers if item.say is say and item.about)
+    return [item for item in said if all((about.id, about.text_hash) in there for about in item.about)]
 
 
 def open_conflicts(answers: Iterable[Answer], memories: Iterable[Memory]) -> int:

@@ -122,10 +122,8 @@ class Session:
             plan = self._findable(proposal.plan, inventory, unattended=unattended)
             proposal = replace(proposal, plan=plan, asked=plan)
         more = () if unattended else self.outdated(inventory, proposal.plan, now=now)
-        plan, asked = (
-            replace(each, left_open=left_open, unsure=(*each.unsure, *more))
-            for each in (proposal.plan, proposal.asked)
-        )
+        both = (proposal.plan, proposal.asked)
+        plan, asked = (replace(p, left_open=left_open, unsure=(*p.unsure, *more)) for p in both)
         return replace(proposal, plan=plan, asked=asked)
 
     def _spread(self, inventory: Inventory, means: Means) -> None:
@@ -161,9 +159,8 @@ class Session:
         ]
         show = functools.partial(shown_text, settings=self.settings)
         found = outdated(conflicts, may, encode=self.models.read().encode, show=show, now=now)
-        closed = frozenset(
-            key for answer in answers if answer.closes or answer.applied for key in answer.keys
-        )
+        done = (answer for answer in answers if answer.closes or answer.applied)
+        closed = frozenset(key for answer in done for key in answer.keys)
         new = [each for each in found if not keys_of(each) <= closed][:MOST]
         return tuple(replace(each, id=f"o{number}") for number, each in enumerate(new, 1))
 
@@ -176,11 +173,9 @@ class Session:
             mine = tuple(memory for memory in inventory.memories if memory.scope == only)
             inventory = replace(inventory, memories=mine)
         known = into or Known(models.read(), models.asked(), models.calibrated, self.settings.single)
-        known.learn(
-            self.kind.spoken(inventory, now.date()),
-            keys=keys_by_scope(inventory.memories, settings=self.settings),
-            rejected=self.journal.rejected(self.store.fingerprint),
-        )
+        keys = keys_by_scope(inventory.memories, settings=self.settings)
+        rejected = self.journal.rejected(self.store.fingerprint)
+        known.learn(self.kind.spoken(inventory, now.date()), keys=keys, rejected=rejected)
         return known
 
     def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
@@ -246,10 +241,8 @@ class Session:
         """
         # A plan is applied as it was shown: what follows from it is in it already, unless an answer about a
         # sentence was put in by hand, which would take the whole memory.
-        answered = any(
-            isinstance(each, Merge | Resolve) and each.said and getattr(each, "choice", True)
-            for each in plan.actions
-        )
+        said = (each for each in plan.actions if isinstance(each, Merge | Resolve) and each.said)
+        answered = any(getattr(each, "choice", True) for each in said)
         if choices is not None or answered:
             plan = self.completed(plan.with_choices(choices or {}))
         chosen = plan

@@ -49,11 +49,8 @@ class StoreAccess:
 def done_by(session: Session, result: RunResult, plan: Plan) -> list[Action]:
     """The actions that a run has carried out."""
     outcomes = session.journal.outcomes(result.run) if result.run else {}
-    return [
-        action
-        for action in plan.actions
-        if acts(action) and outcomes.get(action.id, ("",))[0] is Outcome.APPLIED
-    ]
+    applied = {name for name, (outcome, _) in outcomes.items() if outcome is Outcome.APPLIED}
+    return [action for action in plan.actions if acts(action) and action.id in applied]
 
 
 def mend(session: Session, result: RunResult, plan: Plan, *, now: datetime) -> RunResult | None:
@@ -79,22 +76,15 @@ def about(
     inventory, kind = session.read(scopes), session.store.kind
     matches = rank(query, inventory, encoder=session.models.encoder, now=now)[:limit]
     short = spoken_ids((memory.id for memory in inventory.memories), kind)
-    found = [
-        (memory, f"[{kind}:{short[memory.id]}]", shown_text(memory.text, session.settings))
-        for memory in matches
-    ]
-    return inventory, found
+    limits = session.settings
+    return inventory, [(m, f"[{kind}:{short[m.id]}]", shown_text(m.text, limits)) for m in matches]
 
 
 def plan_material(session: Session, plan: Plan) -> Material:
     """The material of a page that proposes a plan, made of what the session has just read."""
-    read = session.inventory
-    shown = {total.scope for total in plan.totals}
-    memories = [
-        memory
-        for memory in (read.memories if read else ())
-        if memory.scope in shown and not memory.is_retired(plan.now.date())
-    ]
+    read, shown = session.inventory, {total.scope for total in plan.totals}
+    living = [m for m in read.memories if not m.is_retired(plan.now.date())] if read else []
+    memories = [memory for memory in living if memory.scope in shown]
     return _material(
         session,
         plan,

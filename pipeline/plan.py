@@ -85,9 +85,7 @@ class Plan:
         actions = tuple(
             resolved.get(action.id, action)
             for action in self.actions
-            if not (
-                isinstance(action, Merge | TextChange) and lost.intersection(m.id for m in action.members)
-            )
+            if not (isinstance(action, Merge | TextChange) and lost & {m.id for m in action.members})
         )
         return replace(self, actions=actions)
 
@@ -111,11 +109,8 @@ class Plan:
 
     def only(self, *kinds: ActionKind) -> Plan:
         """The same plan with actions and questions of the given kinds alone."""
-        return replace(
-            self,
-            actions=tuple(action for action in self.actions if action.kind in kinds),
-            unsure=tuple(doubt for doubt in self.unsure if doubt.kind in kinds),
-        )
+        actions = tuple(action for action in self.actions if action.kind in kinds)
+        return replace(self, actions=actions, unsure=tuple(d for d in self.unsure if d.kind in kinds))
 
 
 def _changed(action: Action) -> set[str]:

@@ -139,10 +139,7 @@ class Review:
         """Say yes or no to several proposals; those that were answered keep their answers."""
         answered = self.answers
         actions = [action for action in map(self.find, names) if content_key(action) not in answered]
-        alone = any(
-            isinstance(each, Resolve) or (isinstance(each, Prune) and self._is_question(each))
-            for each in actions
-        )
+        alone = any(self._is_question(each) for each in actions if isinstance(each, Resolve | Prune))
         if say not in (Say.YES, Say.NO) or alone:
             raise UsageError("A conflict, and what may be out of date, is answered by itself.")
         said = Say(say)
@@ -264,11 +261,8 @@ class Review:
         self._held.clear()
         answers = self.answers
         this_time = [given for given in answers.values() if given.say is Say.SKIP and not given.keys]
-        done = [
-            given
-            for key, given in answers.items()
-            if (given.say.changes or given.say is Say.SKIP) and self.questions[key].id not in late
-        ]
+        kept = (given for given in answers.values() if given.say.changes or given.say is Say.SKIP)
+        done = [given for given in kept if self.questions[given.key].id not in late]
         session.journal.withdraw(store, this_time)
         if result.run:
             session.journal.note_run(store, [given for given in done if given not in this_time], result.run)

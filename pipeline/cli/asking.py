@@ -46,9 +46,8 @@ def warned(session: Session, plan: Plan) -> bool:
     """Tell a person what goes beyond the delete budget; say whether anything does."""
     over = session.overdraft(plan)
     if over is not None:
-        click.echo(
-            f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
-        )
+        limit = session.settings.max_delete
+        click.echo(f"Careful: this removes {over}, more than the delete budget of {limit:.0%}.")
     return over is not None
 
 

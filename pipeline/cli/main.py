@@ -130,11 +130,8 @@ def _pass_over(kind: str) -> click.Command:
     if place is not None:
         next(param for param in params if param.name == place).hidden = True  # type: ignore[attr-defined]
         row = ROWS[place]
-        params.append(
-            click.Argument(
-                ["place"], metavar=f"[{row.argument}]", required=False, type=row.how.get("type", str)
-            )
-        )
+        what: dict[str, Any] = {"metavar": f"[{row.argument}]", "type": row.how.get("type", str)}
+        params.append(click.Argument(["place"], required=False, **what))
 
     @click.pass_context
     def run(ctx: click.Context, /, **given: Any) -> None:

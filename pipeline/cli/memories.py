@@ -98,11 +98,8 @@ def why(options: Options, first: str, second: str) -> None:
     with open_session(options) as session:
         memories = session.read(ScopeFilter()).memories
         a, b = (found(session, memories, text) for text in (first, second))
-        answered = [
-            f"{given.at:%Y-%m-%d}: {given.say.spoken}"
-            for given in session.answered
-            if {item.id for item in given.about} >= {a.id, b.id}
-        ]
+        given = (each for each in session.answered if {item.id for item in each.about} >= {a.id, b.id})
+        answered = [f"{each.at:%Y-%m-%d}: {each.say.spoken}" for each in given]
         echo(pair_lines(session.store.kind, a, b, _judged(session, a, b), answered))
 
 

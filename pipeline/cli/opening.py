@@ -155,14 +155,9 @@ def _graph(options: Options) -> Opened:
     limits = checked(GraphSettings, section.pop("graph", {}), "mem0_dream.graph")
     file, server = options.graph_file, options.mcp
     medium: Medium = FileMedium(file) if file is not None else ServerMedium(str(server))
-    kind = GraphKind(
-        GraphStore(medium, state=options.state, core=options.core),
-        limits=limits,
-        relate=options.relate,
-        repair_relations=options.repair_relations,
-        wanted=options.wanted(),
-    )
-    return kind, section
+    store = GraphStore(medium, state=options.state, core=options.core)
+    asked: Any = {"relate": options.relate, "repair_relations": options.repair_relations}
+    return GraphKind(store, limits=limits, wanted=options.wanted(), **asked), section
 
 
 def _markdown(options: Options) -> Opened:
@@ -178,14 +173,10 @@ def _markdown(options: Options) -> Opened:
         raise UsageError("--across only reports; leave --auto out.")
     if options.transcripts is not None and not options.transcripts.is_dir():
         raise UsageError(f"The transcripts {options.transcripts} are no directory.")
-    root, state = options.root or Path(), options.state
-    kind = MarkdownKind(
-        MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state),
-        only=options.wanted(),
-        supersede=options.supersede,
-        transcripts=options.transcripts,
-        dates=True if options.dates else None,
-    )
+    root = options.root or Path()
+    store = MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=options.state)
+    asked: Any = {"supersede": options.supersede, "transcripts": options.transcripts}
+    kind = MarkdownKind(store, only=options.wanted(), dates=options.dates or None, **asked)
     return kind, {name: value for name, value in options.section().items() if name != GRAPH}
 
 

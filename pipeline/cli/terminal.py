@@ -45,13 +45,8 @@ QUIET_S = 60.0  # where nobody watches the error stream: seconds between two lin
 
 def color_option() -> click.Option:
     """What every command takes."""
-    return click.Option(
-        ["--color/--no-color"],
-        default=None,
-        expose_value=False,
-        callback=_chosen,
-        help="Colour or none; else as the terminal and NO_COLOR say.",
-    )
+    told = "Colour or none; else as the terminal and NO_COLOR say."
+    return click.Option(["--color/--no-color"], default=None, expose_value=False, callback=_chosen, help=told)
 
 
 def _chosen(context: click.Context, _parameter: click.Parameter, value: bool | None) -> None:  # noqa: FBT001

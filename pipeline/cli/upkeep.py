@@ -199,9 +199,8 @@ def cache(options: Options, *, prune: int | None) -> None:
 
     kept = Cache(options.state)
     entries, size = kept.prune(MAX_BYTES if prune is None else prune * MEGABYTE)
-    click.echo(
-        f"{kept.path}: {entries:,} entries, {size / MEGABYTE:.1f} MB of at most {MAX_BYTES // MEGABYTE:,}."
-    )
+    held, most = f"{entries:,} entries, {size / MEGABYTE:.1f} MB", MAX_BYTES // MEGABYTE
+    click.echo(f"{kept.path}: {held} of at most {most:,}.")
 
 
 COMMANDS = (doctor, calibrate, cache)

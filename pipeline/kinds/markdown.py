@@ -126,9 +126,8 @@ class MarkdownKind(Kind):
 
     def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
         """The session's models; whole memories are judged where they share most of their words."""
-        judging = _Judging.by(
-            means.models, means.settings, view.keys, rejected=means.rejected, on_stage=on_stage
-        )
+        models, limits = means.models, means.settings
+        judging = _Judging.by(models, limits, view.keys, rejected=means.rejected, on_stage=on_stage)
         judging.strict = self._strict
         return judging
 
@@ -268,10 +267,8 @@ class MarkdownKind(Kind):
                 known.add(log.text)
             elif other.memory.id not in new and each.sure:
                 against[log.text] = (other.memory.id, other.text)
-        facts = {
-            name: [fact for fact in found if fact.text not in known] for name, found in view.facts.items()
-        }
-        return facts, against
+        left = view.facts.items()
+        return {name: [fact for fact in found if fact.text not in known] for name, found in left}, against
 
     def _questions(
         self, view: MarkdownView, memories: Sequence[Memory], merges: Sequence[Merge] = ()

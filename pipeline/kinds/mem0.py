@@ -65,11 +65,9 @@ class Mem0Kind(Kind):
         living = tuple(without_junk(present, findings, junk))
         free = [m for m in living if not m.pinned and prune_key(m) not in means.rejected]
         vague = {m.id: prune for m in free if (prune := vague_prune(m, settings=means.settings, now=now))}
-        old = {
-            m.id: prune
-            for m in free
-            if (prune := stale_prune(m, settings=means.settings, now=now, accessed=means.accessed.get(m.id)))
-        }
+        limits, read = means.settings, means.accessed
+        aged = ((m.id, stale_prune(m, settings=limits, now=now, accessed=read.get(m.id))) for m in free)
+        old = {name: prune for name, prune in aged if prune}
         return RecordsView(
             inventory=inventory,
             units=tuple(m for m in living if not m.pinned and m.id not in vague),
@@ -95,14 +93,10 @@ class Mem0Kind(Kind):
         old = {name: prune for name, prune in view.old.items() if name not in kept}
         noted = standing(means.answers, view.units, Say.NOTED)
         pairs = [[about.id for about in answer.about] for answer in noted if len(answer.about) == 2]
-        return Found(
-            actions=(*{**view.vague, **old}.values(), *view.junk),
-            doubts=tuple(
-                conflict_of_pair(Verdict(Candidate(a, b, 0.0), Label.UNSURE, evidence=(NOTED,)), view.stored)
-                for a, b in pairs
-            ),
-            notes=notes_of(kept),
-        )
+        verdicts = (Verdict(Candidate(a, b, 0.0), Label.UNSURE, evidence=(NOTED,)) for a, b in pairs)
+        doubts = tuple(conflict_of_pair(verdict, view.stored) for verdict in verdicts)
+        actions = (*{**view.vague, **old}.values(), *view.junk)
+        return Found(actions=actions, doubts=doubts, notes=notes_of(kept))
 
     def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
         """As every kind; where texts are written in place, the most complete one takes in a new text."""

@@ -51,8 +51,8 @@ class DreamServer(MCPServer[None]):
         version = ""
         with contextlib.suppress(metadata.PackageNotFoundError):  # of a checkout on the path alone
             version = metadata.version("mem0-dream")
-        told: Any = {"instructions": INSTRUCTIONS, "log_level": "ERROR", "lifespan": _quiet}
-        super().__init__("mem0-dream", version=version, **told)
+        given: Any = {"instructions": INSTRUCTIONS, "log_level": "ERROR", "lifespan": _quiet}
+        super().__init__("mem0-dream", version=version, **given)
         self._tools = tools
         self._turn = anyio.Lock()
         self._off = set() if tools.may_write else {f"dream_{name}" for name in CHANGES}
@@ -65,9 +65,8 @@ class DreamServer(MCPServer[None]):
             )
             work = getattr(tools, name)
             # Text alone: a result with a schema, too, would be sent twice.
-            self.add_tool(
-                self._tool(work), description=inspect.getdoc(work), annotations=hints, structured_output=False
-            )
+            tool, told = self._tool(work), inspect.getdoc(work)
+            self.add_tool(tool, description=told, annotations=hints, structured_output=False)
         self.resource("dream://report/last", mime_type="text/plain")(self.last_report)
         self.resource("dream://conflicts/open", mime_type="application/json")(self.open_conflicts)
 
@@ -172,10 +171,8 @@ class CallObserver:
 def _plain(error: ToolError) -> str:
     cause = error.__cause__
     if isinstance(cause, ValidationError):
-        told = [
-            f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in cause.errors(include_url=False)
-        ]
-        return visible("; ".join(told))
+        wrong = cause.errors(include_url=False)
+        return visible("; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong))
     return str(cause) if isinstance(cause, ToolError) else str(error)
 
 

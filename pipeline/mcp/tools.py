@@ -74,6 +74,7 @@ class Tools:
             kept = self._plans.put(KeptPlan.of(plan, report_of(session, final)))
             told = session.reporter(plan)
             changes = [action for action in plan.actions if not isinstance(action, Resolve)][:SHOWN]
+            old = [doubt for doubt in plan.unsure if isinstance(doubt, Prune)]
             return {
                 "plan_id": kept.id,
                 "store": plan.kind,
@@ -81,11 +82,7 @@ class Tools:
                 "proposed": proposed(final),
                 "proposals": [{"id": a.id, "kind": str(a.kind), "line": told.line(a)} for a in changes],
                 "conflicts": [_question(review, each, told) for each in plan.conflicts[:SHOWN]],
-                "outdated": [
-                    {"id": doubt.id, "line": told.line(doubt), "answers": review.choices(doubt)}
-                    for doubt in plan.unsure
-                    if isinstance(doubt, Prune)
-                ],
+                "outdated": [{"id": d.id, "line": told.line(d), "answers": review.choices(d)} for d in old],
                 "answered": review.effects(final),
                 "unsure": len(plan.unsure),
                 "left_open": plan.left_open,
@@ -297,9 +294,7 @@ class Tools:
         plan = forget_plan(chosen, inventory, kind=kind, now=now, settings=session.settings)
         names = {action.members[0].id: action.id for action in plan.actions}
         kept = self._plans.put(KeptPlan.of(plan, report_of(session, plan), purpose=FORGET))
-        found = [
-            {"id": names.get(memory.id), "label": label, "text": text} for memory, label, text in matches
-        ]
+        found = [{"id": names.get(m.id), "label": label, "text": text} for m, label, text in matches]
         return {"plan_id": kept.id, "found": found, "applied": None}
 
     def _applied(self, session: Session, kept: KeptPlan, plan: Plan) -> Data:
@@ -323,11 +318,9 @@ class Tools:
         if result.run or effects:
             self._plans.put(replace(kept, run=result.run, done=True))
         settle(self._access, session, result, final)
-        told, actions = session.reporter(final), {action.id: action for action in final.actions}
-        moved = [
-            {"id": name, "line": told.line(actions[name]) if name in actions else name, "reason": reason}
-            for name, reason in result.moved
-        ]
+        told = session.reporter(final)
+        lines = {action.id: told.line(action) for action in final.actions}
+        moved = [{"id": name, "line": lines.get(name, name), "reason": why} for name, why in result.moved]
         return {
             **asdict(result),
             "summary": summary(result) if result.run else NOTHING,

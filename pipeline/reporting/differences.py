@@ -59,20 +59,16 @@ def differing(a: str, b: str) -> Places:
     >>> differing("Takes 20 mg daily", "takes 40 mg, daily")
     [[1, 2, 1, 2]]
     """
-    first, second = (
-        [word.strip(_PUNCTUATION).casefold() or word for word in _WORD.findall(text)] for text in (a, b)
-    )
+    words = map(_WORD.findall, (a, b))
+    first, second = ([word.strip(_PUNCTUATION).casefold() or word for word in said] for said in words)
     start = _common(first, second)
     end = _common(first[start:][::-1], second[start:][::-1])
     left, right = first[start : len(first) - end], second[start : len(second) - end]
     if max(len(left), len(right)) > MATCHED_WORDS:
         return [[start, len(first) - end, start, len(second) - end]]
     matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
-    return [
-        [start + i, start + j, start + k, start + n]
-        for kind, i, j, k, n in matcher.get_opcodes()
-        if kind != "equal"
-    ]
+    changed = (places for kind, *places in matcher.get_opcodes() if kind != "equal")
+    return [[start + place for place in places] for places in changed]
 
 
 def marked(text: str, others: Sequence[str], *, tone: Tone) -> Marked:
@@ -120,9 +116,8 @@ def changes(old: str, new: str) -> list[str]:
     >>> changes("a\nb", "a\nc")
     ['    - b', '    + c']
     """
-    before, after = (
-        [visible(line) for line in text.removesuffix("\n").split("\n")] if text else [] for text in (old, new)
-    )
+    texts = (text.removesuffix("\n").split("\n") if text else [] for text in (old, new))
+    before, after = (list(map(visible, lines)) for lines in texts)
     rows: list[str] = []
     for kind, i, j, k, n in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -130,9 +125,7 @@ def changes(old: str, new: str) -> list[str]:
         gone, come = before[i:j], after[k:n]
         if len(gone) == len(come):
             pairs = [_changed(*pair) for pair in zip(gone, come, strict=True)]
-            rows += [pair[0].behind("    - ") for pair in pairs] + [
-                pair[1].behind("    + ") for pair in pairs
-            ]
+            rows += [a.behind("    - ") for a, _ in pairs] + [b.behind("    + ") for _, b in pairs]
         else:
             rows += [f"    - {line}".rstrip() for line in gone] + [f"    + {line}".rstrip() for line in come]
     return rows

@@ -115,10 +115,8 @@ def health_of_store(inventory: Inventory, means: Means, *, ages: bool) -> Health
     rows = []
     for memory in living:
         age = age_of(memory, now=means.now)  # since it was said, or confirmed
-        used = Usage(
-            discovered=None if age is None else means.now - age,
-            last_used=memory.accessed_at or means.accessed.get(memory.id),
-        )
+        said = None if age is None else means.now - age
+        used = Usage(discovered=said, last_used=memory.accessed_at or means.accessed.get(memory.id))
         rows.append((memory.category or "", used))
     double = sum(copies.values()) - len(copies)
     limits = GraphSettings(forget_unused=means.settings.stale_after)

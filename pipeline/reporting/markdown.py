@@ -128,10 +128,8 @@ class PlanReport(Report):
     def sides(self, conflict: Resolve) -> list[str]:
         """Both sentences of a conflict, in full."""
         said = conflict.said or (self._texts[conflict.a[0]], self._texts[conflict.b[0]])
-        return [
-            f"  {side}: {one_line(text)}{likely(conflict, side)}"
-            for side, text in zip("AB", said, strict=True)
-        ]
+        sides = zip("AB", said, strict=True)
+        return [f"  {side}: {one_line(text)}{likely(conflict, side)}" for side, text in sides]
 
     def place(self, memory_id: str) -> str:
         """The file of a memory; for an entry with the beginning of what it says."""
@@ -281,6 +279,7 @@ class MarkdownReport(PlanReport):
         causes = [cause for a in done if isinstance(a, Rewrite) for cause in a.causes]
         merged = sum(len(a.removes) for a in done if isinstance(a, Merge))
         resolved = sum(isinstance(a, Resolve) for a in done)
+        states = [drift.freshness for drift in self._view.drift.values()]
         return {
             "Memory directories scanned": self._directories,
             "Total memory files scanned": self._files,
@@ -288,9 +287,7 @@ class MarkdownReport(PlanReport):
             "Duplicates merged": merged + causes.count(Cause.DUPLICATE),
             "Contradictions resolved": resolved + causes.count(Cause.CONTRADICTION),
             "Partially stale (kept, flagged)": len(self._view.flagged(self._plan)),
-            "Evergreen (no external refs)": sum(
-                drift.freshness is Freshness.EVERGREEN for drift in self._view.drift.values()
-            ),
+            "Evergreen (no external refs)": states.count(Freshness.EVERGREEN),
             "Surviving memories": len(self._view.stored) - len(removed_by(done)),
             "MEMORY.md indexes rebuilt": sum(isinstance(action, Reindex) for action in done),
         }
@@ -320,11 +317,8 @@ class MarkdownReport(PlanReport):
 
 def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:
     """Files that are not read, with the reason."""
-    return [
-        f"Skipped {directory.name}/{directory.relative(path)}: it {reason}"
-        for directory in directories
-        for path, reason in directory.refused()
-    ]
+    refused = ((each, path, reason) for each in directories for path, reason in each.refused())
+    return [f"Skipped {each.name}/{each.relative(path)}: it {reason}" for each, path, reason in refused]
 
 
 def _moves(change: TextChange, before: str) -> str:
@@ -412,9 +406,8 @@ class Across:
     def _sides(self, found: Finding) -> list[Statement]:
         """What is loaded most should say it; of two that are loaded alike, what says more."""
         loaded = {file.name: ORDER.index(file.when) for file in self.files}
-        return sorted(
-            (found.a, found.b), key=lambda one: (loaded[one.memory.id], -len(one.text), one.memory.id)
-        )
+        sides = (found.a, found.b)
+        return sorted(sides, key=lambda one: (loaded[one.memory.id], -len(one.text), one.memory.id))
 
     def _shared(self, stays: Statement, goes: Statement) -> bool:
         agents = {file.name: set(file.agents) for file in self.files}
@@ -429,10 +422,8 @@ class Across:
 def across(root: Path, models: Models, *, given: Sequence[Path] = (), home: Path | None = None) -> Across:
     """What is loaded of a project and the `given` folders, what is said twice, and what contradicts."""
     files = instruction_files(root, given=given, home=home)
-    found = findings(
-        [one for file in files for one in _statements(file)],
-        Reader(models.read(), models.asked(), models.calibrated),
-    )
+    reader = Reader(models.read(), models.asked(), models.calibrated)
+    found = findings([one for file in files for one in _statements(file)], reader)
     seen = {file.name for file in files}
     unread = [place for place in other_places(root) if not any(name.startswith(f"{place}/") for name in seen)]
     return Across(files, [each for each in found if each.a.memory.id != each.b.memory.id], unread)

@@ -69,11 +69,8 @@ def check_lines(found: Checked, kind: str, show: Callable[[str], str], *, named:
     lines += [] if found.finding is not Finding.NEW else ["new"]
     for match in found.matches:
         told = match.finding if match.sure else f"perhaps {match.finding}"
-        lines.append(
-            visible(
-                f"{told} [{kind}:{short[match.memory.id]}] {whole(show(match.said or match.memory.text))}"
-            )
-        )
+        text = whole(show(match.said or match.memory.text))
+        lines.append(visible(f"{told} [{kind}:{short[match.memory.id]}] {text}"))
         lines += [f"    {said}" for said in _why(match)]
     return lines if not named else [lines[0], *(f"  {line}" for line in lines[1:])]
 

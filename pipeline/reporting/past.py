@@ -51,9 +51,7 @@ def versions(
         ended = _ended(memory.stated_at, stays.stated_at if stays else None, noted_moment(at))
         marked = (ended, str(into), str(how)) if into else (None, None, "")
         past.append(Version(memory.id, memory.text, memory.stated_at, *marked))
-    return sorted(
-        past, key=lambda one: (one.since.timestamp() if one.since else 0.0, one.until is None, one.id)
-    )
+    return sorted(past, key=lambda x: (x.since.timestamp() if x.since else 0.0, x.until is None, x.id))
 
 
 def _of_run(run: Run, journal: Journal, scopes: ScopeFilter) -> Iterable[Version]:
@@ -108,11 +106,8 @@ def spoken_versions(shown: Sequence[Version], every: Sequence[Version], kind: st
     short = spoken_ids((name for one in every for name in (one.id, one.into) if name), kind)
     lines = []
     for one in shown:
-        goes = (
-            f" {_TOWARDS.get(one.how, 'into')} [{kind}:{short[one.into]}]"
-            if one.into and one.into != one.id
-            else ""
-        )
+        moved = one.into if one.into != one.id else None
+        goes = f" {_TOWARDS.get(one.how, 'into')} [{kind}:{short[moved]}]" if moved else ""
         ended = f" until {day(one.until)}: {one.how}{goes}" if one.until else ""
         began = f"since {day(one.since)}" if one.since else "since an unknown day"
         lines.append(visible(f"[{kind}:{short[one.id]}] {' '.join(one.text.split())}"))

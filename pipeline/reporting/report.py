@@ -222,9 +222,8 @@ class Report:
 
     def _line(self, action: Action) -> str:
         if isinstance(action, Merge) and action.said:
-            return (
-                f'{action.places[0]}: "{clip(action.said[0])}" -> {action.places[1]}: "{clip(action.text)}"'
-            )
+            a, b = action.places
+            return f'{a}: "{clip(action.said[0])}" -> {b}: "{clip(action.text)}"'
         if isinstance(action, Merge):
             first = sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
             joined = " + ".join(self.label(member.id) for member in first)
@@ -273,9 +272,8 @@ class Report:
         of = {member.id: (doubt, member) for doubt in doubts for member in doubt.members}
         order = sorted(of.values(), key=lambda each: (str(each[1].stated_at or ""), each[1].id))
         letters = dict(zip((member.id for _, member in order), ascii_uppercase, strict=False))
-        lines: list[str] = [
-            self._row(f"  {letters[m.id]}: ", doubt, m.id, explained(m.text)) for doubt, m in order
-        ]
+        rows = ((f"  {letters[m.id]}: ", doubt, m.id, explained(m.text)) for doubt, m in order)
+        lines = list[str](self._row(*row) for row in rows)
         for doubt in doubts:
             a, b = sorted(letters[member.id] for member in doubt.members[:2])
             what = "may be the same" if isinstance(doubt, Merge) else "may contradict"
@@ -389,11 +387,8 @@ def auto_summary(result: RunResult, *, conflicts: int) -> str:
 def moved_lines(result: RunResult, plan: Plan, report: Report) -> list[str]:
     """Actions that were not applied because the store had moved on."""
     actions = {action.id: action for action in plan.actions}
-    return [
-        visible(f"Skipped {report.line(actions[name])}: {reason}")
-        for name, reason in result.moved
-        if name in actions
-    ]
+    moved = ((actions[name], reason) for name, reason in result.moved if name in actions)
+    return [visible(f"Skipped {report.line(action)}: {reason}") for action, reason in moved]
 
 
 def undo_summary(result: UndoResult) -> str:

@@ -41,31 +41,23 @@ def status_of(
     keys = Counter((memory.scope, memory.category, statement_key(memory.text)) for memory in living)
     read = accessed or {}
     in_scope = Counter(memory.scope for memory in living)
-    aged = sum(
-        not m.pinned and is_stale(m, settings=settings, now=now, accessed=read.get(m.id)) for m in living
-    )
-    ages = [(age, m) for m in living if not m.pinned and (age := age_of(m, now=now)) is not None]
+    free = [memory for memory in living if not memory.pinned]
+    aged = sum(is_stale(m, settings=settings, now=now, accessed=read.get(m.id)) for m in free)
+    ages = [(age, m) for m in free if (age := age_of(m, now=now)) is not None]
     old = sorted((age.days, m.id) for age, m in ages if 2 * age > settings.stale_after)
     interrupted = next((run.id for run in history if run.interrupted), None)
+    retired = len(inventory.memories) - len(living)
+    scopes = sorted({memory.scope for memory in inventory.memories})
+    # What nobody stated or confirmed for longest, where age decides.
+    longest = old[: -_LISTED - 1 : -1] if condemned is None else []
     return {
         "kind": kind,
-        "memories": {
-            "living": len(living),
-            "retired": len(inventory.memories) - len(living),
-            "pinned": sum(memory.pinned for memory in living),
-        },
-        "scopes": [
-            {"scope": dict(scope.ids), "memories": in_scope[scope]}
-            for scope in sorted({memory.scope for memory in inventory.memories})
-        ],
+        "memories": {"living": len(living), "retired": retired, "pinned": len(living) - len(free)},
+        "scopes": [{"scope": dict(each.ids), "memories": in_scope[each]} for each in scopes],
         "categories": dict(Counter(memory.category or NO_CATEGORY for memory in living).most_common()),
         "exact_duplicates": sum(count - 1 for count in keys.values()),
         "stale": aged if condemned is None else condemned,
-        # What nobody stated or confirmed for longest, where age decides.
-        "unconfirmed": [
-            {"days": days, "id": name}
-            for days, name in (old[: -_LISTED - 1 : -1] if condemned is None else ())
-        ],
+        "unconfirmed": [{"days": days, "id": name} for days, name in longest],
         "answered": dict(Counter(str(answer.say) for answer in answers if not answer.applied)),
         "complete": not inventory.gaps,
         "gaps": list(inventory.gaps),
@@ -97,14 +89,9 @@ def said_across(
     groups: dict[str, list[Memory]] = defaultdict(list)
     for name, memory in living.items():
         groups[named[name]].append(memory)
-    return [
-        {
-            "text": show(same[0].text),
-            "memories": [{"id": m.id, "scope": dict(m.scope.ids)} for m in same],
-        }
-        for same in groups.values()
-        if len({memory.scope for memory in same}) > 1
-    ]
+    several = [same for same in groups.values() if len({memory.scope for memory in same}) > 1]
+    told = ([{"id": m.id, "scope": dict(m.scope.ids)} for m in same] for same in several)
+    return [{"text": show(same[0].text), "memories": each} for same, each in zip(several, told, strict=True)]
 
 
 def across_lines(found: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
@@ -127,9 +114,8 @@ def spoken_status(status: Mapping[str, Any], text_of: Callable[[str], str]) -> l
         f"Stale: {status['stale']}",
         f"Listing: {listing}",
     ]
-    lines += [
-        f"  {n:>6}  {Scope.of(**each['scope'])}" for each in status["scopes"] if (n := each["memories"])
-    ]
+    scopes = ((each["memories"], Scope.of(**each["scope"])) for each in status["scopes"])
+    lines += [f"  {count:>6}  {scope}" for count, scope in scopes if count]
     lines += ["Categories:", *(f"  {count:>6}  {name}" for name, count in status["categories"].items())]
     told = ", ".join(f"{count} {say.spoken}" for say in Say if (count := status["answered"].get(say)))
     lines += [f"Answered: {told}; see `mem0-dream reject --list`"] if told else []
@@ -157,9 +143,7 @@ def run_json(run: Run, changes: Sequence[Recorded]) -> dict[str, Any]:
     header = records[0] if records else {}
     made = [change for change in changes if change.state is not ChangeState.INTENDED]
     gone = [change.action for change in made if change.operation is Operation.REMOVE]
-    expire = {
-        record.get("id") for record in records if {record.get("kind"), record.get("reason")} & run.retires
-    }
+    expire = {row.get("id") for row in records if {row.get("kind"), row.get("reason")} & run.retires}
     retired = sum(name in expire for name in gone) if run.retire_on else 0
     scopes = {tuple(map(tuple, total["scope"]["ids"])) for total in header.get("totals", ())}
     return {
@@ -230,9 +214,8 @@ def night_done(plan: Plan, result: RunResult) -> Night:
 def summed_up(night: Night) -> Night:
     """The same behind one line, as a log shows it, and the seconds it took; 0 while it is under way."""
     counts = night["counts"]
-    told = " ".join(
-        f"{name}={counts[name]}" for name in ("merged", "pruned", "conflicts", "unsure") if name in counts
-    )
+    names = ("merged", "pruned", "conflicts", "unsure")
+    told = " ".join(f"{name}={counts[name]}" for name in names if name in counts)
     text = visible(f"mem0-dream: {night['outcome']}" + "".join(f", {x}" for x in (night["said"], told) if x))
     ended = night["finished_at"]
     took = _epoch(ended) - _epoch(night["started_at"]) if ended else 0.0
@@ -253,16 +236,14 @@ def write_metrics(night: Night, path: Path, *, last_ok: datetime | None) -> str:
     """Write a night in the text format of Prometheus, whole or not at all; why that failed, or nothing."""
     from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
 
-    registry = CollectorRegistry()
+    registry, good = CollectorRegistry(), last_ok.timestamp() if last_ok else 0.0
     values = {
         "last_run_timestamp_seconds": ("When the last night ended.", _epoch(night["finished_at"])),
         "last_run_success": ("Whether the last night ended well.", float(night["exit_code"] == 0)),
         "last_run_exit_code": ("Its exit code.", float(night["exit_code"])),
         "last_run_duration_seconds": ("How long it took.", night["seconds"]),
-        "last_success_timestamp_seconds": (
-            "When a night last ended well.", last_ok.timestamp() if last_ok else 0.0,
-        ),
-    }  # fmt: skip
+        "last_success_timestamp_seconds": ("When a night last ended well.", good),
+    }
     values |= {name: (f"{name.capitalize()} of the last night.", n) for name, n in night["counts"].items()}
     for name, (told, value) in values.items():
         Gauge(f"mem0_dream_{name}", told, registry=registry).set(value)
@@ -280,13 +261,8 @@ def _epoch(moment: str) -> float:
 def job_json(last: Pass, *, now: datetime, within: timedelta) -> dict[str, Any]:
     """How a job of a scheduler last ended, and what is wrong with it."""
     trouble = last.trouble(now=now, within=within)
-    return {
-        "job": last.job,
-        "alive": not trouble,
-        "trouble": trouble,
-        "last_ok": last.ok_at.isoformat() if last.ok_at else None,
-        **last.night,
-    }
+    last_ok = last.ok_at.isoformat() if last.ok_at else None
+    return {"job": last.job, "alive": not trouble, "trouble": trouble, "last_ok": last_ok, **last.night}
 
 
 def job_line(row: Mapping[str, Any]) -> str:

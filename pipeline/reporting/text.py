@@ -20,9 +20,7 @@ def visible(text: str) -> str:
     >>> visible("red \x1b[31m alert, \u202e turned")
     'red \\x1b[31m alert, \\u202e turned'
     """
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
-    )
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def visible_lines(text: str) -> str:

@@ -267,10 +267,8 @@ def serve(
                     "A review of this store is open already; go on there, or end it with Ctrl-C first."
                 ) from error
             app = review_app(desk, gate, watched, executor)
-            config = uvicorn.Config(
-                app, log_level="error", access_log=False, server_header=False, lifespan="off"
-            )
-            server = uvicorn.Server(config)
+            silent: dict[str, Any] = {"log_level": "error", "access_log": False, "server_header": False}
+            server = uvicorn.Server(uvicorn.Config(app, lifespan="off", **silent))
             opened(gate.address, lambda: setattr(server, "should_exit", True))
             server.run(sockets=[listening])
 

@@ -54,12 +54,8 @@ class ReviewDesk:
         if waits := sum(effect == WAITS for effect in self.review.effects(plan).values()):
             notes.append(f"{waits} accepted proposals touch memories of others; they wait for the next pass.")
         careful = f"Careful: this removes {over}, more than the delete budget of {limit:.0%}." if over else ""
-        return done_data(list(filter(acts, plan.actions)), retires) | {
-            "lines": lines,
-            "digest": digest(plan),
-            "notes": notes,
-            "careful": careful,
-        }
+        more = {"lines": lines, "digest": digest(plan), "notes": notes, "careful": careful}
+        return done_data(list(filter(acts, plan.actions)), retires) | more
 
     def apply(self, shown: str, *, over: bool = False) -> dict[str, Any]:
         """Do what was agreed to, as one run that can be undone.

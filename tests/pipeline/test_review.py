@@ -20,6 +20,8 @@ from mem0_dream.pipeline.review import Review, lost_by, unattended
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from reviewing import World, small_world
 
+PAIRS = {name: f"{name}1 {name}2" for name in ("dog", "tabs", "sea")}
+
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
@@ -36,9 +38,18 @@ def plan_of(session: Session) -> Plan:
     return session.propose(ScopeFilter(), now=NOW)
 
 
-def named(plan: Plan, *ids: str) -> str:
+def named(plan: Plan, ids: str) -> str:
     proposals = (*plan.actions, *plan.unsure)
-    return next(a.id for a in proposals if {m.id for m in a.members} == set(ids))
+    return next(a.id for a in proposals if {m.id for m in a.members} == set(ids.split()))
+
+
+def reviewed(session: Session, **said: str) -> tuple[Plan, Review]:
+    """The plan and its review with these answers, each to a proposal about two memories of a name, or one."""
+    plan = plan_of(session)
+    review = Review(session.directory, plan)
+    for name, answer in said.items():
+        review.answer(named(plan, PAIRS.get(name, name)), answer, now=NOW)
+    return plan, review
 
 
 @pytest.mark.parametrize(
@@ -56,7 +67,7 @@ def test_a_text_by_hand_names_the_words_that_it_leaves_out(text, details, words)
 
 def test_an_edited_line_of_a_plan_file_is_told_what_it_leaves_out(session: Session) -> None:
     plan = plan_of(session)
-    (merge,) = (merge for merge in plan.merges if merge.id == named(plan, "dog1", "dog2"))
+    (merge,) = (merge for merge in plan.merges if merge.id == named(plan, PAIRS["dog"]))
     assert careless(plan) == []
     edited = replace(merge, text="Has a dog.")
     assert careless(replace(plan, actions=(edited,))) == [(merge.id, "Pickle, whippet, named, brindle")]
@@ -64,31 +75,22 @@ def test_an_edited_line_of_a_plan_file_is_told_what_it_leaves_out(session: Sessi
 
 class TestAnswers:
     def test_they_hold_for_another_plan_and_lapse_with_a_text(self, world: World, session: Session) -> None:
-        plan = plan_of(session)
-        review = Review(session.directory, plan)
-        review.answer(named(plan, "tabs1", "tabs2"), "a", now=NOW)
+        reviewed(session, tabs="a")
         world.store.rows |= type(world.store)([memory("aa", "Fixed the bug", days=200)]).rows
-        again = Review(session.directory, plan_of(session))
+        _, again = reviewed(session)
         assert [str(given.say) for given in again.answers.values()] == ["a"]
         done = again.planned(session)
         assert {c.choice for c in done.conflicts} == {"a"}
         assert {a.id for a in done.actions} == {a.id for a in again.plan.actions}
         world.store.rows["tabs1"]["text"] = "Uses tabs for indentation in C code."
-        assert Review(session.directory, plan_of(session)).answers == {}
+        assert reviewed(session)[1].answers == {}
 
     def test_one_answer_drops_no_other_change(self) -> None:
         """A sentence that lost takes neither a new text nor a merge of its memory along."""
         a, b = Member("a", "Deploys on Fridays. See lib/pay.py."), Member("b", "Never deploys on Fridays.")
         given = {"scope": ALICE, "category": None}
-        conflict = Resolve(
-            id="c1",
-            members=(a, b),
-            a=("a",),
-            b=("b",),
-            topic="",
-            said=("Deploys on Fridays.", b.text),
-            **given,
-        )
+        sides: Any = {"a": ("a",), "b": ("b",), "said": ("Deploys on Fridays.", b.text)}
+        conflict = Resolve(id="c1", members=(a, b), topic="", **sides, **given)
         moved = Rewrite(id="w1", members=(a,), text="Deploys on Fridays. See src/pay.py.", reason="", **given)
         plan = Plan("s", "md", NOW, "k", (ScopeTotal(ALICE, 2),), (conflict, moved))
         assert plan.with_choices({"c1": "b"}).actions == (conflict.choose("b"), moved)
@@ -96,18 +98,15 @@ class TestAnswers:
         assert [action.id for action in whole.with_choices({"c1": "b"}).actions] == ["c1"]
 
     def test_a_night_leaves_alone_what_a_person_wants_otherwise(self, session: Session) -> None:
-        plan = plan_of(session)
-        review = Review(session.directory, plan)
-        review.answer(named(plan, "dog1", "dog2"), "skip", now=NOW)
-        review.answer(named(plan, "tap"), "yes", now=NOW)
-        left = {action.id for action in plan.actions} - {named(plan, "dog1", "dog2")}
+        plan, _ = reviewed(session, dog="skip", tap="yes")
+        left = {action.id for action in plan.actions} - {named(plan, PAIRS["dog"])}
         assert {action.id for action in unattended(session, plan).actions} == left
 
     def test_what_a_run_carried_out_is_open_no_more_and_an_undo_takes_it_back(self, session: Session) -> None:
         plan = plan_of(session)
         review = Review(session.directory, plan, opt_in=True)
-        review.answer(named(plan, "dog1", "dog2"), "yes", now=NOW)
-        review.answer(named(plan, "tabs1", "tabs2"), "skip", now=NOW)
+        review.answer(named(plan, PAIRS["dog"]), "yes", now=NOW)
+        review.answer(named(plan, PAIRS["tabs"]), "skip", now=NOW)
         result = review.apply(session, review.planned(session), now=NOW)
         assert review.answers == {}
         assert {str(given.say): given.run for given in session.answered} == dict.fromkeys(
@@ -117,25 +116,20 @@ class TestAnswers:
         assert [str(given.say) for given in session.answered] == ["taken back"]
 
     def test_effects_name_what_becomes_of_each(self, session: Session) -> None:
-        plan = plan_of(session)
-        review = Review(session.directory, plan)
-        said = {"dog1 dog2": "no", "tap": "skip", "tabs1 tabs2": "both", "sea1 sea2": "yes", "bug": "yes"}
-        for ids, say in said.items():
-            review.answer(named(plan, *ids.split()), say, now=NOW)
-        told = review.effects(review.planned(session))
-        assert {ids: told[named(plan, *ids.split())] for ids in said} == {
-            "dog1 dog2": "left out for good",
-            "tap": "left out this time",
-            "tabs1 tabs2": "both hold, not asked again",
-            "sea1 sea2": "accepted",
-            "bug": "accepted",
+        plan, review = reviewed(session, dog="no", tap="skip", tabs="both", sea="yes", bug="yes")
+        assert review.effects(review.planned(session)) == {
+            named(plan, PAIRS["dog"]): "left out for good",
+            named(plan, "tap"): "left out this time",
+            named(plan, PAIRS["tabs"]): "both hold, not asked again",
+            named(plan, PAIRS["sea"]): "accepted",
+            named(plan, "bug"): "accepted",
         }
 
     def test_two_sides_become_one_memory_in_a_persons_words(self, world: World, session: Session) -> None:
         plan = plan_of(session)
         review = Review(session.directory, plan, opt_in=True)
         mine = "Uses tabs in Go code, but never in Python."
-        review.answer(named(plan, "tabs1", "tabs2"), "edit", mine, now=NOW)
+        review.answer(named(plan, PAIRS["tabs"]), "edit", mine, now=NOW)
         done = review.planned(session)
         assert [(type(a), getattr(a, "text", "")) for a in done.actions] == [(Merge, mine)]
         review.apply(session, done, now=NOW)
@@ -154,10 +148,9 @@ class TestAnswers:
         ],
     )
     def test_an_answer_that_does_not_fit_is_refused(self, session, ids, say, text, told):
-        plan = plan_of(session)
-        review = Review(session.directory, plan)
+        plan, review = reviewed(session)
         with pytest.raises(UsageError, match=told):
-            review.answer(named(plan, *ids.split()), say, text, now=NOW)
+            review.answer(named(plan, ids), say, text, now=NOW)
         assert review.answers == {}
 
 
@@ -170,9 +163,7 @@ class TestPlanFile:
 
     def test_a_line_may_hold_an_answer(self, session: Session) -> None:
         plan = plan_of(session)
-        dog, conflict, sea = (
-            named(plan, *ids) for ids in (("dog1", "dog2"), ("tabs1", "tabs2"), ("sea1", "sea2"))
-        )
+        dog, conflict, sea = (named(plan, ids) for ids in PAIRS.values())
         given = {dog: {"answer": "No"}, conflict: {"answer": "b"}, sea: {"answer": "yes"}}
         done = {action.id: action for action in self.reviewed(session, plan, **given).actions}
         assert dog not in done
@@ -180,9 +171,8 @@ class TestPlanFile:
         assert getattr(done[conflict], "choice", None) == "b"
 
     def test_what_was_refused_elsewhere_is_not_done_by_a_file(self, session: Session) -> None:
-        plan = plan_of(session)
-        dog = named(plan, "dog1", "dog2")
-        Review(session.directory, plan).answer(dog, "no", now=NOW)
+        plan, _ = reviewed(session, dog="no")
+        dog = named(plan, PAIRS["dog"])
         assert dog not in {action.id for action in self.reviewed(session, plan).actions}
 
     def test_an_answer_to_nothing_is_named(self, session: Session) -> None:
@@ -192,8 +182,8 @@ class TestPlanFile:
 
 
 def test_one_of_two_that_may_be_one_fact_is_kept_and_an_undo_asks_again(world, session):
-    plan = plan_of(session)
-    review, name = Review(session.directory, plan), named(plan, "sea1", "sea2")
+    plan, review = reviewed(session)
+    name = named(plan, PAIRS["sea"])
     assert {"a", "b"} < set(review.choices(review.find(name)))
     review.answer(name, "b", now=NOW)
     done = review.planned(session)
@@ -204,11 +194,11 @@ def test_one_of_two_that_may_be_one_fact_is_kept_and_an_undo_asks_again(world, s
     assert world.store.rows["sea1"]["expires_on"] is not None
     assert world.store.rows["sea2"]["expires_on"] is None
     session.undo(now=NOW)
-    assert named(plan_of(session), "sea1", "sea2")
+    assert named(plan_of(session), PAIRS["sea"])
 
 
 def test_both_and_same_are_said_of_any_two(session: Session) -> None:
-    plan = plan_of(session)
-    review, name = Review(session.directory, plan), named(plan, "sea1", "sea2")
+    plan, review = reviewed(session)
+    name = named(plan, PAIRS["sea"])
     assert review.answer(name, "same", now=NOW).say == "yes"
     assert review.answer(name, "both", now=NOW).say == "no"

@@ -60,9 +60,7 @@ def policy(*, script: str, style: str, live: bool) -> str:
 def embedded(data: Mapping[str, Any]) -> str:
     """Data as JSON that can neither end the element it stands in nor forge a character of the file."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return "".join(
-        _ESCAPED.get(char) or (char if char.isprintable() else json.dumps(char)[1:-1]) for char in text
-    )
+    return "".join(_ESCAPED.get(c) or (c if c.isprintable() else json.dumps(c)[1:-1]) for c in text)
 
 
 def _hash(text: str) -> str:

@@ -209,13 +209,9 @@ def _merge(action: Merge, members: Sequence[Member]) -> dict[str, Any]:
         "writes": "new" if action.adds else "rewrites" if action.rewrites else None,
         "exact": [number for number, member in enumerate(members) if member.id in action.exact],
         "lines": changed_lines(before or "", action.text) if lined else None,
-        "come": []
-        if action.adds
-        else _differing(action.text, *(text for text in texts if text != action.text)),
+        "come": [] if action.adds else _differing(action.text, *(x for x in texts if x != action.text)),
         "marks": [lost_words(text, action.text, texts if action.adds else ()) for text in texts],
-        "merged": {
-            key: [str(value) for value in values] for key, values in sorted(action.disagreements.items())
-        },
+        "merged": {key: list(map(str, values)) for key, values in sorted(action.disagreements.items())},
         "expires": action.expires,
     }
 
@@ -388,11 +384,8 @@ def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tupl
 
 def applied_data(points: Sequence[RunPoint], most: int) -> list[dict[str, Any]]:
     """What stands of the latest runs, newest first."""
-    return [
-        {"id": point.id, "at": point.at, "state": point.state} | done_data(point.done, point.retires)
-        for point in reversed(points)
-        if point.done
-    ][:most]
+    latest = [point for point in reversed(points) if point.done][:most]
+    return [{"id": p.id, "at": p.at, "state": p.state} | done_data(p.done, p.retires) for p in latest]
 
 
 def done_data(actions: Sequence[Action], retires: Collection[str]) -> dict[str, Any]:
@@ -438,8 +431,5 @@ def history_data(points: Iterable[RunPoint], now_counts: Mapping[Scope, int], no
     runs = [{name: getattr(point, name) for name in drawn} for point in told]
     for run in runs:
         run |= {name: [run[name].get(scope) for scope in scopes] for name in ("before", "after")}
-    return {
-        "scopes": [str(scope) for scope in scopes],
-        "now": {"at": now, "counts": [now_counts.get(scope) for scope in scopes]},
-        "runs": runs,
-    }
+    present = {"at": now, "counts": [now_counts.get(scope) for scope in scopes]}
+    return {"scopes": list(map(str, scopes)), "now": present, "runs": runs}

@@ -40,6 +40,11 @@ def serve(store: InMemoryStore, dream: Invoke, tmp_path: Path) -> Serve:
     return start
 
 
+def planned(serve: Serve, **options: Any) -> tuple[Agent, Any]:
+    agent = serve(**options)
+    return agent, agent.ask("dream_plan")
+
+
 def id_of(plan: Any, *words: str) -> str:
     lines = {item["id"]: item["line"] for item in (*plan["proposals"], *plan["conflicts"])}
     return next(name for name, line in lines.items() if all(word in line for word in words))
@@ -68,8 +73,7 @@ class TestPlan:
         assert serve(user_id="bob").ask("dream_plan")["report"] == NOTHING_FOUND
 
     def test_explain_gives_texts_scores_and_evidence(self, serve: Serve) -> None:
-        agent = serve()
-        plan = agent.ask("dream_plan")
+        agent, plan = planned(serve)
         merge = id_of(plan, "run1", "run2")
         found = agent.ask("dream_explain", plan_id=plan["plan_id"], ids=[merge])["explanations"][0]
         assert found["becomes"] == FUSED
@@ -88,8 +92,7 @@ class TestApply:
         typed = dream(*ALICE, answers="b\ny\n").stdout.splitlines()[-1]
         expected = sorted(row["text"] for row in store.rows.values())
         store.rows = rows
-        agent = serve()
-        plan = agent.ask("dream_plan")
+        agent, plan = planned(serve)
         answered = agent.answer(plan, {plan["conflicts"][0]["id"]: "b"})
         assert answered["open_conflicts"] == 0
         assert "[B stays]" in answered["report"]
@@ -107,8 +110,7 @@ class TestApply:
         assert (len(again["conflicts"]), again["left_open"]) == (1, 0)
 
     def test_a_skipped_conflict_is_not_asked_about_again(self, serve: Serve, dream: Invoke) -> None:
-        agent = serve()
-        plan = agent.ask("dream_plan")
+        agent, plan = planned(serve)
         agent.answer(plan, {plan["conflicts"][0]["id"]: "skip"})
         run = agent.apply(plan)["run"]
         again = agent.ask("dream_plan")
@@ -132,8 +134,7 @@ class TestApply:
         assert agent.ask("dream_plan")["report"].startswith("Dream complete. Nothing new to propose.")
 
     def test_an_answer_holds_for_the_same_proposal_of_another_plan(self, serve, store):
-        agent = serve()
-        plan = agent.ask("dream_plan")
+        agent, plan = planned(serve)
         answers = {plan["conflicts"][0]["id"]: "b", id_of(plan, "tap"): "skip"}
         agent.answer(plan, answers)
         store.rows |= InMemoryStore([memory("aaa", "Fixed the bug", days=300)]).rows
@@ -148,8 +149,7 @@ class TestApply:
         assert {"tabs1", "tabs2", "tap"} <= store.rows.keys()
 
     def test_a_merge_takes_the_text_of_a_person(self, serve: Serve, store: InMemoryStore) -> None:
-        agent = serve()
-        plan = agent.ask("dream_plan")
+        agent, plan = planned(serve)
         merge, conflict = id_of(plan, "run1"), plan["conflicts"][0]["id"]
         mine = f"In carbon shoes, and training on hills: {FUSED.partition('. ')[0]}."
         given = {"plan_id": plan["plan_id"], "answers": {merge: "edit"}}
@@ -176,8 +176,7 @@ class TestApply:
             for side, text, days in zip("xy", pair, (30, 9), strict=True)
         ]
         store.rows = InMemoryStore(rows).rows
-        agent = serve()
-        plan = agent.ask("dream_plan")
+        agent, plan = planned(serve)
         assert (plan["unsure"], plan["proposals"]) == (3, [])
         doubts = agent.ask("dream_explain", plan_id=plan["plan_id"], unsure=True)["explanations"]
         ids = {doubt["memories"][0]["id"][1:]: doubt["id"] for doubt in doubts}
@@ -195,8 +194,7 @@ class TestApply:
         monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: against)
         old = memory("old", "Takes the tram to the office in Porto.", days=50)
         store.rows = InMemoryStore([memory("a", porto, days=99), memory("b", faro, days=3), old]).rows
-        agent = serve()
-        plan = agent.ask("dream_plan")
+        agent, plan = planned(serve)
         agent.answer(plan, {plan["conflicts"][0]["id"]: "b"})
         agent.apply(plan)
         plan = agent.ask("dream_plan")
@@ -211,15 +209,13 @@ class TestApply:
         [("c1", "yes", "a, b, both, same, still, skip"), ("m1", "a", "yes, no, skip, edit"), ("zz", "no", "no proposal")],
     )  # fmt: skip
     def test_an_answer_that_means_nothing_is_refused(self, serve, name, answer, told):
-        agent = serve()
-        plan = agent.ask("dream_plan")
+        agent, plan = planned(serve)
         ids = {"c1": plan["conflicts"][0]["id"], "m1": id_of(plan, "dog1")}
         wrong = agent.answer(plan, {ids.get(name, name): answer})
         assert told in wrong.error
 
     def test_a_plan_is_applied_once(self, serve: Serve) -> None:
-        agent = serve()
-        plan = agent.ask("dream_plan")
+        agent, plan = planned(serve)
         run = agent.apply(plan)["run"]
         assert f"was applied as run {run}" in agent.apply(plan).error
 
@@ -357,8 +353,7 @@ def test_nothing_of_a_memory_acts_on_a_terminal(serve: Serve, store: InMemorySto
         memory("c1", f"Looked {evil} for a plumber.", days=900, category=f"todo{evil}"),
     ]
     store.rows = InMemoryStore(rows).rows
-    agent = serve()
-    plan = agent.ask("dream_plan")
+    agent, plan = planned(serve)
     assert r"\x1b[31m\u202e" in plan["report"]
     calls = [plan, agent.ask("dream_explain", plan_id=plan["plan_id"]), agent.ask("dream_status")]
     calls += [agent.ask("dream_forget", query="whippet plumber tabs")]
