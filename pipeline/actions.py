@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
@@ -165,16 +165,12 @@ class Prune(Proposed):
     age_days: int | None = None
     detail: str = ""
     kind: Literal[ActionKind.PRUNE] = ActionKind.PRUNE
+    survivor: ClassVar[None] = None
 
     @property
     def junk(self) -> bool:
         """Whether it goes for what it says, and not for its age or brevity."""
         return self.reason not in ("stale", "vague", "forgotten")
-
-    @property
-    def survivor(self) -> None:
-        """Nothing stays."""
-        return
 
     @property
     def removes(self) -> tuple[str, ...]:
@@ -189,16 +185,12 @@ class TextChange(Proposed):
     text: str
     reason: str
     observations: tuple[str, ...] = ()
+    removes: ClassVar[tuple[str, ...]] = ()
 
     @property
     def survivor(self) -> str:
         """The one id."""
         return self.members[0].id
-
-    @property
-    def removes(self) -> tuple[str, ...]:
-        """Nothing goes."""
-        return ()
 
     @property
     def rewrites(self) -> str:

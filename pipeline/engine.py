@@ -37,7 +37,7 @@ from .rules.hygiene import shown_text
 from .stores.base import LINKS, ScopeFilter, Store
 from .stores.files.database import state_directory
 from .writing.access import AccessLog
-from .writing.journal import Journal, Run, RunState
+from .writing.journal import Journal, RunState
 from .writing.lock import store_lock
 from .writing.writer import Writer, refuse_foreign
 
@@ -309,7 +309,11 @@ class Session:
         Raises:
             UsageError: If the run did nothing of that kind.
         """
-        found, named, part = self._find(run), tuple(only), frozenset(actions) or None
+        runs = [self.journal.run(run)] if run is not None else self.journal.runs(self.store.fingerprint)
+        found = next((each for each in runs if run or each.state is not RunState.UNDONE), None)
+        if found is None:
+            raise JournalError("This store has no run that could be taken back.")
+        named, part = tuple(only), frozenset(actions) or None
         if part is not None:
             if not part <= {action.id for action in parse_plan(found.plan).actions}:
                 raise UsageError("The run did nothing of that name; nothing was taken back.")
@@ -343,14 +347,6 @@ class Session:
         if links is not None:
             return Writer(links, self.journal)
         return Writer(self.store, self.journal, access=self.access)
-
-    def _find(self, run: str | None) -> Run:
-        if run is not None:
-            return self.journal.run(run)
-        for record in self.journal.runs(self.store.fingerprint):
-            if record.state is not RunState.UNDONE:
-                return record
-        raise JournalError("This store has no run that could be taken back.")
 
 
 def part_of(plan: Plan, ids: Iterable[str], scopes: ScopeFilter) -> frozenset[str]:

@@ -47,7 +47,10 @@ def doctor(options: Options, *, yes: bool) -> None:
         if options.dry_run or options.as_json:
             raise click.exceptions.Exit(TROUBLE)
         refuse_gaps(state.gaps, "Nothing can be repaired.")
-        if not yes and not confirmed(_proposal(state)):
+        dead = f"drop {state.orphans} links of {len(state.dead)} entities (an empty one goes)"
+        bare = f"link {len(state.bare)} merged memories (embeds their entities)"
+        parts = [*([dead] if state.dead else []), *([bare] if state.bare else [])]
+        if not yes and not confirmed(f"Proposed: {', '.join(parts)}."):
             click.echo("Cancelled. No changes made.")
             return
         name = session.journal.new_name(options.clock)
@@ -73,15 +76,6 @@ def _lines(state: Condition) -> list[str]:
         told = "Merged memories that could not be looked at, since mem0 finds entities with spaCy"
         lines.append(f"{told}: {state.unread}.")
     return [*lines, *(f"Read-only: {gap}" for gap in state.gaps)]
-
-
-def _proposal(state: Condition) -> str:
-    parts = []
-    if state.dead:
-        parts.append(f"drop {state.orphans} links of {len(state.dead)} entities (an empty one goes)")
-    if state.bare:
-        parts.append(f"link {len(state.bare)} merged memories (embeds their entities)")
-    return f"Proposed: {', '.join(parts)}."
 
 
 def _to_json(state: Condition) -> dict[str, Any]:

@@ -114,7 +114,12 @@ class DreamServer(MCPServer[None]):
         except UnexpectedToolError:
             raise
         except ToolError as error:
-            raise ToolError(_plain(error)) from None
+            cause = error.__cause__
+            if not isinstance(cause, ValidationError):
+                raise ToolError(str(cause if isinstance(cause, ToolError) else error)) from None
+            wrong = cause.errors(include_url=False)
+            told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong)
+            raise ToolError(visible(told)) from None
 
     async def _work(self, ctx: Context[None, Any] | None, work: Callable[..., Any], **options: Any) -> str:  # noqa: ANN401
         """Do it in a thread, when it is its turn; a cancelled call stops at its next step."""
@@ -166,14 +171,6 @@ class CallObserver:
             yield advance
         finally:
             self._before += max(held[0], 1)
-
-
-def _plain(error: ToolError) -> str:
-    cause = error.__cause__
-    if isinstance(cause, ValidationError):
-        wrong = cause.errors(include_url=False)
-        return visible("; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong))
-    return str(cause) if isinstance(cause, ToolError) else str(error)
 
 
 @contextlib.asynccontextmanager

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import MovedOnError
 from ..actions import acts
 from ..fronts import done_by, plan_material, report_lines, settle
+from ..planning.stages import Silent
 from ..reporting import report
 from ..reporting.html import applied_data, done_data, page_data
 from ..review import WAITS, Review, digest
@@ -177,7 +178,7 @@ class ReviewObserver:
     """The progress of a pass, which requests can read while it runs."""
 
     def __init__(self, shown: Observer | None = None) -> None:
-        self._shown = shown
+        self._shown = shown or Silent()
         self._stages: list[tuple[str, int | None]] = []
         self._done = 0
 
@@ -186,16 +187,16 @@ class ReviewObserver:
         """Note a stage while it runs."""
         self._stages.append((name, total))
         self._done = 0
-        with contextlib.ExitStack() as stack:
-            stack.callback(self._stages.pop)
-            show = stack.enter_context(self._shown.stage(name, total)) if self._shown else None
+        try:
+            with self._shown.stage(name, total) as show:
 
-            def advance(done: int) -> None:
-                self._done = done
-                if show is not None:
+                def advance(done: int) -> None:
+                    self._done = done
                     show(done)
 
-            yield advance
+                yield advance
+        finally:
+            self._stages.pop()
 
     @property
     def told(self) -> dict[str, object]:

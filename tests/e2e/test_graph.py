@@ -139,8 +139,6 @@ def test_the_same_through_the_real_server(server, tmp_path):
     assert json.loads(by_server.core.read_text()) == json.loads(by_file.core.read_text())
     assert len(entities(by_server.path)) == len(before.names) - 5 - 6
     by_server.run("undo", mcp=server)
-    back, were = (
-        {name: sorted(said) for name, said in entities(box.path).items()} for box in (by_server, before)
-    )
-    assert back == were
+    back, were = (entities(box.path).items() for box in (by_server, before))
+    assert {name: sorted(said) for name, said in back} == {name: sorted(said) for name, said in were}
     assert sorted(relations(by_server.path)) == sorted(relations(before.path))

@@ -54,9 +54,8 @@ def test_a_pass_over_a_real_mem0_store(messy_qdrant: World) -> None:
     assert world.ids["tabs"] not in world.seen()  # it lost, and is retired
     undone = writing.ask("dream_undo", run=done["run"])
     assert undone["kept"] == []
-    assert {key: row[0]["data"] for key, row in world.raw().items()} == {
-        key: row[0]["data"] for key, row in before.items()
-    }
+    back, were = ({key: row[0]["data"] for key, row in raw.items()} for raw in (world.raw(), before))
+    assert back == were
 
 
 @pytest.mark.store

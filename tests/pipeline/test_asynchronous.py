@@ -21,11 +21,8 @@ from platform_double import PlatformDouble
 pytestmark = pytest.mark.store
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SETTINGS = Settings(scorer="keywords", encoder="words", max_delete=1.0)
-TEXTS = (
-    "Deploys the shop to staging on Tuesdays",
-    "deploys the shop to staging on Tuesdays.",
-    "Likes tea a lot",
-)
+DEPLOYS = "Deploys the shop to staging on Tuesdays"
+TEXTS = (DEPLOYS, f"d{DEPLOYS[1:]}.", "Likes tea a lot")
 
 
 @pytest.fixture
@@ -52,9 +49,8 @@ def test_an_async_memory_is_consolidated_through_its_own_parts(config, tmp_path)
         memory = AsyncMemory.from_config(config)
         for text in TEXTS:
             await memory.add([{"role": "user", "content": text}], user_id="alice", infer=False)
-        done = await aconsolidate(
-            memory, user_id="alice", apply=True, settings=SETTINGS, state_dir=tmp_path / "state", now=NOW
-        )
+        given: Any = {"settings": SETTINGS, "state_dir": tmp_path / "state", "now": NOW}
+        done = await aconsolidate(memory, user_id="alice", apply=True, **given)
         assert done.result is not None
         left = await memory.get_all(filters={"user_id": "alice"})
         return done.result.merged, {row["memory"] for row in left["results"]}
@@ -71,15 +67,8 @@ def test_an_async_platform_client_is_consolidated_with_its_key(server: Any, tmp_
     async def night() -> int:
         async with httpx.AsyncClient() as connection:
             client = AsyncMemoryClient(api_key="m0-double", host=server.url, client=connection)
-            done = await aconsolidate(
-                client,
-                all_scopes=True,
-                apply=True,
-                retire=True,
-                settings=SETTINGS,
-                state_dir=tmp_path,
-                now=NOW,
-            )
+            given: Any = {"settings": SETTINGS, "state_dir": tmp_path, "now": NOW}
+            done = await aconsolidate(client, all_scopes=True, apply=True, retire=True, **given)
             assert done.result is not None
             left = await client.get_all(filters={"user_id": "alice"})
             assert left["count"] == 2

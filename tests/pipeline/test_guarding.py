@@ -55,11 +55,9 @@ def test_what_is_known_is_not_stored_and_what_is_new_is(memory: Any, models: dic
     added = guard.add("Plays the cello on Sundays", user_id="alice", metadata={"source": "chat"})
     assert [row["event"] for row in added["results"]] == ["ADD"]
     assert guard.get(added["results"][0]["id"])["metadata"] == {"source": "chat"}
-    assert guard.add("Plays the cello on Sundays.", user_id="alice")["results"][0]["event"] == "NONE"
-    assert guard.add("Plays the cello on Sundays.", user_id="bob")["results"][0]["event"] == "ADD"
-    assert (
-        guard.add("Plays the cello on Sundays.", user_id="alice", run_id="r")["results"][0]["event"] == "ADD"
-    )
+    for user, run, event in (("alice", None, "NONE"), ("bob", None, "ADD"), ("alice", "r", "ADD")):
+        again = guard.add("Plays the cello on Sundays.", user_id=user, run_id=run)
+        assert again["results"][0]["event"] == event
 
 
 def test_by_policy_what_is_known_is_stored_all_the_same(memory: Any, models: dict[str, Any]) -> None:

@@ -109,9 +109,8 @@ class TestAnswers:
         review.answer(named(plan, PAIRS["tabs"]), "skip", now=NOW)
         result = review.apply(session, review.planned(session), now=NOW)
         assert review.answers == {}
-        assert {str(given.say): given.run for given in session.answered} == dict.fromkeys(
-            ("yes", "skip"), result.run
-        )
+        told = {str(given.say): given.run for given in session.answered}
+        assert told == dict.fromkeys(("yes", "skip"), result.run)
         session.undo(now=NOW)
         assert [str(given.say) for given in session.answered] == ["taken back"]
 

@@ -14,9 +14,8 @@ from reviewing import World, served, small_world
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CHROMIUM = (
-    os.environ.get("MEM0_DREAM_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-)
+FOUND = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = os.environ.get("MEM0_DREAM_CHROMIUM") or FOUND
 
 
 # Playwright keeps an event loop running in this thread until it is stopped, so no test of another file must find it.

@@ -33,17 +33,16 @@ class Front:
         assert found.status_code == 200
         return str(found.text)
 
+    @property
+    def headers(self) -> dict[str, str]:
+        gate = self.gate
+        secrets = {"X-Dream-Token": gate.token, "X-CSRF-Token": gate.csrf, "X-Dream-Seat": gate.seat}
+        return {"Origin": f"http://{HOST}", **secrets}
+
     def post(self, path: str, body: object = None, **changed: str | None) -> Any:
         """A request as the page sends it, with some headers changed or left out."""
-        headers = {
-            "Origin": f"http://{HOST}",
-            "X-Dream-Token": self.gate.token,
-            "X-CSRF-Token": self.gate.csrf,
-            "X-Dream-Seat": self.gate.seat,
-        }
-        for name, value in changed.items():
-            headers |= {name.replace("_", "-"): value or ""}
-        return self.client.post(path, json=body or {}, headers=headers)
+        other = {name.replace("_", "-"): value or "" for name, value in changed.items()}
+        return self.client.post(path, json=body or {}, headers=self.headers | other)
 
     @property
     def merge(self) -> str:
@@ -53,7 +52,9 @@ class Front:
 @pytest.fixture
 def front(tmp_path: Path) -> Iterator[Front]:
     with ThreadPoolExecutor(max_workers=1) as executor:
-        yield Front(small_world(tmp_path), executor)
+        opened = Front(small_world(tmp_path), executor)
+        opened.page()
+        yield opened
 
 
 def test_the_printed_link_shows_everything_and_may_write(front: Front) -> None:
@@ -62,7 +63,6 @@ def test_the_printed_link_shows_everything_and_may_write(front: Front) -> None:
 
 
 def test_without_the_token_there_are_numbers_and_no_text_and_nothing_can_be_written(front: Front) -> None:
-    front.page()
     bare = front.client.get("/").text
     for secret in ("Pickle", "whippet", "alice", front.gate.token, front.gate.csrf, front.gate.seat):
         assert secret not in bare
@@ -90,7 +90,6 @@ def test_without_the_token_there_are_numbers_and_no_text_and_nothing_can_be_writ
     ],
 )
 def test_a_request_that_is_not_of_this_page_does_nothing(front, header, value, status):
-    front.page()
     body = {"key": front.merge, "say": "yes"}
     for path in ("/answer", "/apply", "/undo", "/progress"):
         assert front.post(path, body, **{header: value}).status_code == status
@@ -103,7 +102,6 @@ def test_a_name_that_leads_here_sees_no_page(front: Front) -> None:
 
 
 def test_the_tab_opened_last_is_the_one_that_writes(front: Front) -> None:
-    front.page()
     first = front.gate.seat
     front.page()
     told = front.post("/answer", {"key": front.merge, "say": "yes"}, X_Dream_Seat=first)
@@ -112,7 +110,6 @@ def test_the_tab_opened_last_is_the_one_that_writes(front: Front) -> None:
 
 
 def test_every_answer_is_sealed_and_allows_no_other_origin(front: Front) -> None:
-    front.page()
     for found in (front.client.get("/"), front.post("/progress"), front.client.get("/none")):
         assert {name: found.headers[name] for name in HEADERS} == HEADERS
         assert not [name for name in found.headers if name.startswith("access-control")]
@@ -120,22 +117,16 @@ def test_every_answer_is_sealed_and_allows_no_other_origin(front: Front) -> None
 
 @pytest.mark.parametrize("body", [b"[]", b"{", b'{"say": "yes"}', b'{"key": 1, "say": "yes"}'])
 def test_a_damaged_request_is_one_sentence(front: Front, body: bytes) -> None:
-    front.page()
-    headers = {
-        "Origin": f"http://{HOST}", "X-Dream-Token": front.gate.token, "X-CSRF-Token": front.gate.csrf,
-        "X-Dream-Seat": front.gate.seat, "Content-Type": "application/json",
-    }  # fmt: skip
+    headers = front.headers | {"Content-Type": "application/json"}
     told = front.client.post("/answer", content=body, headers=headers)
     assert (told.status_code, "error" in told.json()) == (400, True)
 
 
 def test_a_request_of_a_megabyte_is_refused(front: Front) -> None:
-    front.page()
     assert front.post("/check", {"key": front.merge, "text": "x" * 1_000_001}).status_code == 413
 
 
 def test_an_answer_that_does_not_fit_its_proposal_is_refused(front: Front) -> None:
-    front.page()
     for body in (
         {"key": front.merge, "say": "a"},
         {"key": "none", "say": "yes"},

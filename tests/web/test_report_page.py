@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from builders import NOW
-from mem0_dream.pipeline.actions import (
-    Action,
-    Append,
-    Member,
-    Merge,
-    Promote,
-    Prune,
-    Reindex,
-    Relate,
-    Resolve,
-    Rewrite,
-)
+from mem0_dream.pipeline.actions import Action, Member, Merge, NewText, Prune, Resolve, Rewrite
 from mem0_dream.pipeline.fronts import run_material
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.doubts import Doubt
@@ -293,7 +282,7 @@ def test_two_thousand_repairs_are_paged_and_found(page: Page, tmp_path: Path) ->
 def test_every_kind_of_change_is_named_and_counted_as_a_change(page: Page, tmp_path: Path) -> None:
     changes = (
         kind(id=f"w{place}", members=(Member(f"m{place}", "a"),), text="b", reason="", **WHERE)
-        for place, kind in enumerate((Rewrite, Append, Reindex, Relate, Promote))
+        for place, kind in enumerate(get_args(NewText))
     )
     page.goto(written(tmp_path, planned(changes, "graph")))
     page.click('button[data-kind="rewrite"]')

@@ -304,9 +304,8 @@ class TestTrouble:
     def test_words_that_a_text_leaves_out_are_a_warning(self, review):
         run = card(review, "marathon")
         run.locator('[data-say="edit"]').click()
-        run.locator("textarea").fill(
-            "Trains on hills, wears shoes, and runs the Leeds marathon every autumn."
-        )
+        autumn = "Trains on hills, wears shoes, and runs the Leeds marathon every autumn."
+        run.locator("textarea").fill(autumn)
         run.locator(".warn").get_by_text("carbon").wait_for()
         assert "spring" in run.locator(".edit [role=status]").inner_text()
         assert run.get_by_text("Nothing is lost.").count() == 0

@@ -25,9 +25,7 @@ class TestTabs:
         card(review, "Pickle").locator("summary").first.click()
         assert card(review, "Pickle").locator(".row.goes").is_visible()
 
-    def test_answers_are_found_again_in_another_browser_and_each_can_be_taken_back(
-        self, page, browser, world
-    ):
+    def test_answers_are_found_again_in_another_browser_and_can_be_taken_back(self, page, browser, world):
         with reviewed(page, world):
             answer_some(page)
             page.click('[data-do="refresh"]')

@@ -39,25 +39,27 @@ def links(place: Place) -> dict[str, tuple[Any, ...]]:
         store.close()
 
 
+def forgotten(place: Place, memory_id: str) -> None:
+    fresh = place.memory()
+    fresh.delete(memory_id)
+    Mem0Store(fresh, owned=True).close()
+
+
 @pytest.fixture
 def orphaned(place):
     """Two memories; one was deleted as mem0 does in a fresh process, and is named twice."""
     ids = place.fill(["Lives in Lisbon", "Works in Lisbon"])
     place.link("Lisbon", *ids)
     place.link("A zebra crossing on the motorway", ids[0])
-    fresh = place.memory()
-    fresh.delete(ids[0])
-    Mem0Store(fresh, owned=True).close()
+    forgotten(place, ids[0])
     return place, ids
 
 
 def test_orphans_are_counted_dropped_and_named_again(orphaned):
     place, ids = orphaned
     before = links(place)
-    assert (
-        "Links to memories that are gone: 2, in 2 entities."
-        in run(place, "doctor", "--dry-run", code=9).stdout
-    )
+    told = run(place, "doctor", "--dry-run", code=9).stdout
+    assert "Links to memories that are gone: 2, in 2 entities." in told
     assert "Cancelled" in run(place, "doctor", answers="n\n").stdout
     assert links(place) == before
     done = run(place, "doctor", answers="y\n")
@@ -73,9 +75,7 @@ def test_orphans_are_counted_dropped_and_named_again(orphaned):
 def test_an_undo_keeps_what_the_agent_linked_since(qdrant):
     ids = qdrant.fill(["Lives in Lisbon", "Works in Lisbon", "Sings in Lisbon"])
     qdrant.link("Lisbon", *ids[:2])
-    fresh = qdrant.memory()
-    fresh.delete(ids[0])
-    Mem0Store(fresh, owned=True).close()
+    forgotten(qdrant, ids[0])
     name = run(qdrant, "doctor", "--yes").stderr.split("undo ")[1].split()[0]
     qdrant.link("Lisbon", ids[2])
     run(qdrant, "undo", name)

@@ -1,4 +1,4 @@
-"""A pass on the command line: every line it prints, every question, every way to end."""
+"""A pass on the command line: every line it prints, every question, every way to end, and its report as a page."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from e2e_cli import (
 )
 from mem0_dream.errors import IncompleteListingError
 from mem0_dream.testing import InMemoryStore
+from reviewing import data_of
 
 
 class TestReport:
@@ -67,9 +68,8 @@ class TestReport:
         later = dream("--dry-run", *ALICE, "--now", "2028-01-01").stdout
         assert "[memory:choir] — note, 415d old" in later
         assert "Prunes (16):" in later
-        assert dream("--dry-run", *ALICE, "--now", "yesterday", code=2).stderr.endswith(
-            "'yesterday' is no date; write 2026-11-21 or 2026-11-21T03:00:00+00:00\n"
-        )
+        wrong = dream("--dry-run", *ALICE, "--now", "yesterday", code=2).stderr
+        assert wrong.endswith("'yesterday' is no date; write 2026-11-21 or 2026-11-21T03:00:00+00:00\n")
 
 
 class TestAnswers:
@@ -217,3 +217,52 @@ def test_a_page_is_written_over_a_page_alone(dream: Invoke, tmp_path: Path) -> N
     assert notes.read_text() == "keep me"
     dream("report", *ALICE, "-o", str(notes), "--force")
     assert notes.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_page_is_written_for_its_owner_alone_and_changes_nothing(dream, store, tmp_path):
+    before, out = json.dumps(store.rows), tmp_path / "out.html"
+    told = dream("report", "--all", "-o", str(out))
+    assert told.stderr == f"5 proposals written to {out}.\n"
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert json.dumps(store.rows) == before
+    assert data_of(out.read_text(encoding="utf-8"))["summary"]["merges"] == 2
+
+
+def test_a_dash_prints_the_page(dream: Invoke) -> None:
+    assert dream("report", "--all", "-o", "-").stdout.startswith("<!doctype html>")
+
+
+def test_only_what_the_options_ask_for_is_on_the_page(dream: Invoke) -> None:
+    page = data_of(dream("report", "--all", "--only", "merges", "-o", "-").stdout)
+    assert {card["kind"] for card in page["cards"]} == {"merge"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("report", "-o", "-"), 2, "Say whose memories"),
+        (("report", "no-such-run", "-o", "-"), 6, "There is no run 'no-such-run'"),
+        (("report", "--all", "-o", "/no/such/x.html"), 2, "cannot be written to /no/such/x.html"),
+    ],
+)
+def test_a_page_that_cannot_be_made_is_one_sentence(dream, words, code, told):
+    done = dream(*words, code=code)
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_pin_is_listed_and_withdrawn_like_any_answer(dream: Invoke, own_state: Path) -> None:
+    from builders import NOW
+    from mem0_dream.pipeline.answers import Answer
+    from mem0_dream.pipeline.writing.journal import Journal
+
+    def merges() -> int:
+        return int(data_of(dream("report", "--all", "-o", "-").stdout)["summary"]["merges"])
+
+    journal = Journal(own_state)
+    journal.answer("in-memory", [Answer.pin("dog1", "Has a whippet named Pickle.", at=NOW)])
+    journal.close()
+    assert merges() == 1
+    assert "pinned: [memory:dog1] Has a whippet named Pickle." in dream("reject", "--list").stdout
+    dream("reject", "--forget", "1")
+    assert merges() == 2

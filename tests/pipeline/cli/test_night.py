@@ -1,10 +1,11 @@
-"""An unattended pass tells its scheduler what came of it, and never fails because nobody listens."""
+"""An unattended pass: its entry of a scheduler, what it tells it, and that it never fails because nobody listens."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import shlex
 import sys
 import threading
 from dataclasses import replace
@@ -13,10 +14,14 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+import yaml
 from builders import NOW, memory
+from click.testing import CliRunner, Result
 from e2e_cli import ALICE, OWN
 from hypothesis import given, strategies as st
 from mem0_dream.errors import StoreError
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.cli.night import KINDS
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.lock import Owner, store_lock
 from mem0_dream.pipeline.writing.passes import KEPT, Pass, Passes, due_reason, names_of
@@ -40,12 +45,9 @@ def test_metrics_are_written_as_prometheus_reads_them(dream, tmp_path):
     path = tmp_path / "night.prom"
     dream("--auto", "--all", "--metrics", str(path))
     families = text_string_to_metric_families(path.read_text())
-    found = {sample.name: sample.value for family in families for sample in family.samples}
-    assert found["mem0_dream_merged"] == 2
-    assert found["mem0_dream_last_run_success"] == 1
-    assert (
-        found["mem0_dream_last_success_timestamp_seconds"] == found["mem0_dream_last_run_timestamp_seconds"]
-    )
+    found = {x.name.removeprefix("mem0_dream_"): x.value for family in families for x in family.samples}
+    assert (found["merged"], found["last_run_success"]) == (2, 1)
+    assert found["last_success_timestamp_seconds"] == found["last_run_timestamp_seconds"]
 
 
 def test_after_a_failure_the_last_success_is_still_told(dream, store, tmp_path):
@@ -107,9 +109,8 @@ def test_a_night_can_be_previewed(dream, store):
     assert "Merges (2)" in shown.stdout
     assert "Dry run: no changes made." in shown.stdout
     assert store.rows == before
-    assert (
-        "a night would hold back a part" in dream("--auto", "--dry-run", "--all", "--max-delete", "0").stderr
-    )
+    told = dream("--auto", "--dry-run", "--all", "--max-delete", "0").stderr
+    assert "a night would hold back a part" in told
 
 
 def test_a_dry_run_and_a_person_leave_none(dream):
@@ -141,13 +142,13 @@ def test_only_the_latest_passes_of_a_job_are_kept_and_the_last_good_end_with_the
 
 def test_a_dead_cron_a_killed_and_a_running_night_are_told_apart(tmp_path):
     here, dead = Owner.present(), Owner(2**22 + 1, Owner.present().host, 1.0)
-    span = timedelta(hours=36)
-    assert (
-        passed(tmp_path, "ok", here, hours=40).trouble(now=NOW, within=span) == "it has not run for 40 hours"
-    )
-    assert passed(tmp_path, "ok", here, hours=30).trouble(now=NOW, within=span) == ""
-    assert "died" in passed(tmp_path, "running", dead).trouble(now=NOW, within=span)
-    assert passed(tmp_path, "running", here).trouble(now=NOW, within=span) == ""
+
+    def trouble(*how, **more):
+        return passed(tmp_path, *how, **more).trouble(now=NOW, within=timedelta(hours=36))
+
+    assert trouble("ok", here, hours=40) == "it has not run for 40 hours"
+    assert trouble("ok", here, hours=30) == trouble("running", here) == ""
+    assert "died" in trouble("running", dead)
 
 
 def test_a_pass_that_cannot_be_noted_is_a_warning(dream, monkeypatch):
@@ -160,20 +161,17 @@ def test_a_pass_that_cannot_be_noted_is_a_warning(dream, monkeypatch):
 
 
 def test_a_pass_that_is_due_says_why_and_then_is_not(dream, store):
-    assert "mem0-dream: due: never consolidated." in dream("--auto", "--if-due", *ALICE).stderr
-    assert "not due: 0 new memories since the last run, less than an hour ago; due 24 hours after it" in (
-        dream("--auto", "--if-due", *ALICE).stderr
-    )
-    tomorrow = ("--now", (NOW + DAY).isoformat())
-    assert "not due: 0 new memories since the last run, 24 hours ago; due from 20." in (
-        dream("--auto", "--if-due", *ALICE, *tomorrow).stderr
-    )
+    since, tomorrow = "new memories since the last run", ("--now", (NOW + DAY).isoformat())
+
+    def told(*words):
+        return dream("--auto", "--if-due", *ALICE, *words).stderr
+
+    assert "mem0-dream: due: never consolidated." in told()
+    assert f"not due: 0 {since}, less than an hour ago; due 24 hours after it" in told()
+    assert f"not due: 0 {since}, 24 hours ago; due from 20." in told(*tomorrow)
     for number in range(20):
         store.rows |= InMemoryStore([memory(f"n{number}", f"Note {number} about topic {number}.")]).rows
-    told = dream("--auto", "--if-due", *ALICE, *tomorrow).stderr
-    assert (
-        "mem0-dream: due: 20 new memories since the last run, 24 hours ago; limits 20 and 24 hours." in told
-    )
+    assert f"mem0-dream: due: 20 {since}, 24 hours ago; limits 20 and 24 hours." in told(*tomorrow)
 
 
 def test_not_due_as_json_and_in_the_list(dream):
@@ -260,3 +258,76 @@ def test_an_error_is_a_record_too(dream, store):
     told = "Read-only: a gap. Nothing was changed."
     assert (records[-1]["level"], records[-1]["message"]) == ("error", told)
     assert dream("--auto", "--all", code=4).stderr == f"mem0-dream: {told}\n"
+
+
+# --- an entry of a scheduler ---
+
+
+def printed(*words: str, code: int = 0) -> Result:
+    done = CliRunner().invoke(main, ["schedule", *words])
+    assert done.exit_code == code, done.output
+    return done
+
+
+def test_an_entry_for_mem0_names_configuration_and_scopes(tmp_path: Path) -> None:
+    line = printed("--print", "cron", "--config", str(tmp_path / "m.yaml"), "--user-id", "al ice").stdout
+    words = shlex.split(line.splitlines()[1].partition("* * * ")[2])[1:]
+    assert words == ["--config", str(tmp_path / "m.yaml"), "--user-id", "al ice", "--if-due", "--auto"]
+    main.make_context("mem0-dream", words)
+
+
+def test_an_entry_for_mem0_without_scopes_or_configuration_is_refused(tmp_path: Path) -> None:
+    done = printed("--print", "cron", "--config", str(tmp_path / "m.yaml"), code=2)
+    assert "Say whose memories" in done.stderr
+    assert "No configuration" in printed("--print", "cron", "--all", code=2).stderr
+
+
+def test_an_entry_for_files_names_them(tmp_path: Path) -> None:
+    line = printed("--print", "cron", "--root", str(tmp_path), "--memory-dir", str(tmp_path / "m")).stdout
+    assert f" md {tmp_path} --memory-dir {tmp_path / 'm'} --if-due --auto" in line
+
+
+def test_an_entry_for_the_platform_and_a_server_names_them() -> None:
+    line = printed("--print", "cron", "--store", "platform", "--org", "o1", "--all").stdout
+    assert " platform --org o1 --all --if-due --auto" in line
+    line = printed("--print", "cron", "--store", "server", "--url", "http://m:8000", "--user-id", "al").stdout
+    assert " server http://m:8000 --user-id al --if-due --auto" in line
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("store", "variable"), [("platform", "MEM0_API_KEY"), ("server", "MEM0_SERVER_API_KEY"), ("mem0", "")]
+)
+def test_an_entry_says_where_its_key_comes_from(kind: str, store: str, variable: str, tmp_path: Path) -> None:
+    place = {"platform": (), "server": ("--url", "http://m:8000"), "mem0": ("--config", str(tmp_path / "m"))}
+    text = printed("--print", kind, "--store", store, *place[store], "--all").stdout
+    assert (variable in text) if variable else ("API_KEY" not in text)
+    if kind == "k8s" and variable:
+        pod = yaml.safe_load(text)["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        reference = pod["containers"][0]["env"][0]["valueFrom"]["secretKeyRef"]
+        assert reference == {"name": "mem0-dream", "key": variable}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_further_options_are_carried(tmp_path: Path, kind: str) -> None:
+    text = printed("--print", kind, "--config", str(tmp_path / "m.yaml"), "--all", "--", "--retire").stdout
+    assert text.index("--all") < text.index("--retire") < text.index("--if-due") < text.index("--auto")
+
+
+def test_an_option_that_does_not_exist_is_refused_at_once(tmp_path: Path) -> None:
+    words = ("--print", "cron", "--config", str(tmp_path / "m.yaml"), "--all", "--", "--retyre")
+    done = printed(*words, code=2)
+    assert "No such option" in done.stderr
+    assert not done.stdout
+
+
+def test_the_entry_for_kubernetes_is_a_cron_job_that_cannot_overlap(tmp_path: Path) -> None:
+    config = str(tmp_path / 'a"b.yaml')
+    words = ("--print", "k8s", "--config", config, "--all", "--time-zone", "Europe/Berlin")
+    job = yaml.safe_load(printed(*words).stdout)
+    assert (job["kind"], job["spec"]["timeZone"]) == ("CronJob", "Europe/Berlin")
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["containers"][0]["volumeMounts"] == [{"name": "state", "mountPath": "/state"}]
+    assert pod["containers"][0]["command"][:3] == ["mem0-dream", "--config", config]

@@ -78,29 +78,19 @@ def test_the_kind_follows_from_a_place_that_it_alone_has(tmp_path: Path) -> None
     ("options", "words", "a_pass"),
     [
         (Options(config=Path("/a b/c.yaml")), "--config '/a b/c.yaml'", "--config '/a b/c.yaml'"),
-        (
-            Options(store_kind="md", root=Path("/p"), memory_dirs=(Path("/p/m"), Path("/p/n"))),
-            "--store md --root /p --memory-dir /p/m --memory-dir /p/n",
-            "md /p --memory-dir /p/m --memory-dir /p/n",
-        ),
-        (
-            Options(store_kind="graph", graph_file=Path("/g"), core=Path("/c"), state_dir=Path("/s")),
-            "--store graph --file /g --core /c --state-dir /s",
-            "graph /g --core /c --state-dir /s",
-        ),
-        (
-            Options(store_kind="graph", mcp="npx server"),
-            "--store graph --mcp 'npx server'",
-            "graph --mcp 'npx server'",
-        ),
+        (Options(store_kind="md", root=Path("/p"), memory_dirs=(Path("/p/m"), Path("/p/n"))),
+         "--store md --root /p --memory-dir /p/m --memory-dir /p/n", "md /p --memory-dir /p/m --memory-dir /p/n"),
+        (Options(store_kind="graph", graph_file=Path("/g"), core=Path("/c"), state_dir=Path("/s")),
+         "--store graph --file /g --core /c --state-dir /s", "graph /g --core /c --state-dir /s"),
+        (Options(store_kind="graph", mcp="npx server"),
+         "--store graph --mcp 'npx server'", "graph --mcp 'npx server'"),
     ],
-)
+)  # fmt: skip
 def test_a_printed_command_reaches_the_same_store(options: Options, words: str, a_pass: str) -> None:
     assert again(options, "undo", "r1") == f"mem0-dream undo r1 {words}"
     assert again(options) == f"mem0-dream {a_pass}"
-    assert full_commands("Finish it with `mem0-dream resume r1`.", options) == (
-        f"Finish it with `mem0-dream resume r1 {words}`."
-    )
+    told = full_commands("Finish it with `mem0-dream resume r1`.", options)
+    assert told == f"Finish it with `mem0-dream resume r1 {words}`."
 
 
 def test_relative_places_become_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,13 +112,8 @@ def test_a_key_of_the_hosted_platform_is_explained(monkeypatch: pytest.MonkeyPat
 @settings(max_examples=25, deadline=None)
 def test_a_word_of_a_command_can_be_shown_and_copied(word: str) -> None:
     assert quoted(word).isprintable()
-    told = subprocess.run(
-        ["bash", "-c", f"printf %s {quoted(word)}"],
-        capture_output=True,
-        check=True,
-        env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]},
-    )
-    assert told.stdout.decode() == word
+    line, where = f"printf %s {quoted(word)}", {"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
+    assert subprocess.check_output(["bash", "-c", line], env=where).decode() == word
 
 
 def test_a_place_is_named_by_an_option_or_as_it_is(tmp_path: Path, own_state: Path) -> None:

@@ -27,13 +27,12 @@ class TestCommands:
         assert (state, run.split("UTC  ")[1]) == ("applied", "removed 5, added 1")
         assert dream("undo").stdout == f"Run {name} taken back — restored: 5, withdrawn: 1\n"
         assert whole(store) == before
-        assert dream("undo", name, code=6).stderr == (
-            f"mem0-dream: Run {name} was undone already; there is nothing to take back.\n"
-        )
-        assert dream("undo", "nonsense", code=6).stderr.startswith("mem0-dream: There is no run 'nonsense'")
-        assert dream("resume", name, code=6).stderr == (
-            f"mem0-dream: Run {name} is undone; there is nothing to resume.\n"
-        )
+        for words, told in (
+            (("undo", name), f"Run {name} was undone already; there is nothing to take back.\n"),
+            (("undo", "nonsense"), "There is no run 'nonsense'"),
+            (("resume", name), f"Run {name} is undone; there is nothing to resume.\n"),
+        ):
+            assert dream(*words, code=6).stderr.startswith(f"mem0-dream: {told}")
 
     def test_runs_and_status_for_programs(self, dream: Invoke) -> None:
         assert json.loads(dream("runs", "--json").stdout) == []
@@ -57,9 +56,8 @@ class TestCommands:
     def test_undo_names_what_it_left_alone(self, store: InMemoryStore, dream: Invoke) -> None:
         dream(*ALICE, "--auto", "--only", "prunes")
         store.rows["bug"] = {**store.rows["blood"], "text": "Fixed the login bug of June."}
-        assert dream("undo").stdout.splitlines()[1] == (
-            "Left alone: memory bug: it was written anew since the run"
-        )
+        left = dream("undo").stdout.splitlines()[1]
+        assert left == "Left alone: memory bug: it was written anew since the run"
         assert store.rows["bug"]["text"] == "Fixed the login bug of June."
 
     def test_a_plan_on_the_output_can_be_applied_from_the_input(self, store, dream):
@@ -123,10 +121,8 @@ class TestCommands:
             "  1. [memory:bug] Fixed bug\n  2. [memory:pin] [PINNED] Fixed bug (pinned, never touched)\n"
             f"{asked}Cancelled. No changes made.\n"
         )
-        dream("forget", "bug", *ALICE, answers="2\n")
-        dream("forget", "bug", *ALICE, answers="9\n", code=2)
-        dream("forget", "bug", *ALICE, answers="the first\n", code=2)
-        dream("forget", "bug", *ALICE, answers="")
+        for answers, code in (("2\n", 0), ("9\n", 2), ("the first\n", 2), ("", 0)):
+            dream("forget", "bug", *ALICE, answers=answers, code=code)
         dream("forget", "bug", *ALICE, "--limit", "0", code=2)
         assert dream("forget", "zebra", *ALICE).stdout == "No memory matches.\n"
         declined = dream("forget", "bug", *ALICE, answers="1\nn\n").stdout
@@ -262,9 +258,8 @@ def test_of_two_known_stores_one_has_to_be_named(tmp_path: Path, own_state: Path
     assert refused.exit_code == 2
     assert all(f"mem0-dream md {root}" in refused.stderr for root in roots)
     assert [fingerprint(root) for root in roots] == before
-    assert (
-        CliRunner().invoke(cli_module.main, ["undo", "--store", "md", "--root", str(roots[0])]).exit_code == 0
-    )
+    words = ["undo", "--store", "md", "--root", str(roots[0])]
+    assert CliRunner().invoke(cli_module.main, words).exit_code == 0
     assert (roots[0] / MEMORY / "b.md").exists()
 
 

@@ -1,12 +1,13 @@
-"""Lines as wide as the terminal, and progress that neither floods a log nor is silent for ever."""
+"""Lines as wide as the terminal, progress that neither floods a log nor is silent for ever, and what is logged."""
 
 from __future__ import annotations
 
 import io
 import sys
+import warnings
 
 import pytest
-from mem0_dream.pipeline.cli.terminal import Bars, echo
+from mem0_dream.pipeline.cli.terminal import Bars, echo, set_up_logs
 from mem0_dream.pipeline.reporting.differences import Marked
 from mem0_dream.pipeline.reporting.text import bracketed
 
@@ -25,9 +26,8 @@ def test_a_long_line_is_wrapped_at_words_behind_its_own_margin(monkeypatch: pyte
     rows = screen.getvalue().splitlines()
     assert len(rows) > 2
     assert all(len(row) <= 60 and row.startswith("    ") for row in rows)
-    assert " ".join(screen.getvalue().split()) == "A: " + " ".join(
-        ["likes tea and long walks by the sea"] * 4
-    )
+    said = " ".join(screen.getvalue().split())
+    assert said == "A:" + " likes tea and long walks by the sea" * 4
 
 
 def test_into_a_file_nothing_is_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,3 +44,15 @@ def test_a_file_gets_at_most_one_line_of_progress_a_minute(capsys, monkeypatch):
             advance(done)
     lines = capsys.readouterr().err.splitlines()  # ten looks at the clock, twenty seconds apart
     assert lines == [f"mem0-dream: judging: {done} of 100" for done in (2, 5, 8)]
+
+
+@pytest.mark.parametrize(
+    ("verbose", "module", "shown"), [(0, "mem0.embeddings", 0), (1, "mem0.embeddings", 1), (0, "ours", 1)]
+)
+def test_what_mem0_will_have_to_change_is_no_news_for_its_user(verbose: int, module: str, shown: int) -> None:
+    """A nightly job mails its error stream; with -v everything is there."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        set_up_logs(verbose, as_json=False)
+        warnings.warn_explicit("renamed", FutureWarning, "huggingface.py", 29, module=module)
+    assert len(caught) == shown

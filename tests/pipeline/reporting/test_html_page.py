@@ -5,24 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from builders import ALICE, BOB, NOW, memory
 from hypothesis import given, settings, strategies as st
-from mem0_dream.pipeline.actions import (
-    Append,
-    Member,
-    Merge,
-    Promote,
-    Prune,
-    Reindex,
-    Relate,
-    Resolve,
-    Rewrite,
-    TextChange,
-)
+from mem0_dream.pipeline.actions import Member, Merge, NewText, Prune, Resolve, TextChange
 from mem0_dream.pipeline.answers import content_key
 from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.planning.plan_file import dump_plan
@@ -41,17 +30,12 @@ PRUNE = Prune(id="p1", scope=ALICE, category=None, members=(Member("m", "Fixed b
 @st.composite
 def actions(draw: st.DrawFn, number: int) -> Any:
     """Any action about memories of its own, with texts of all sorts."""
-    members = tuple(
-        Member(f"{number}-{n}", draw(TEXTS), NOW, NOW, NOW) for n in range(draw(st.integers(2, 4)))
-    )
-    verdict = Verdict(
-        Candidate(members[0].id, members[1].id, 0.5),
-        Label.UNSURE,
-        probabilities=(0.5, 0.3, 0.2),
-        evidence=(Evidence("number", draw(TEXTS), veto=True),),
-    )
+    ids = [f"{number}-{n}" for n in range(draw(st.integers(2, 4)))]
+    members = tuple(Member(name, draw(TEXTS), NOW, NOW, NOW) for name in ids)
+    evidence = (Evidence("number", draw(TEXTS), veto=True),)
+    pair = Candidate(ids[0], ids[1], 0.5)
+    verdict = Verdict(pair, Label.UNSURE, probabilities=(0.5, 0.3, 0.2), evidence=evidence)
     common: dict[str, Any] = {"id": f"x{number}", "scope": ALICE, "category": draw(st.none() | TEXTS)}
-    ids = [member.id for member in members]
     survivor = draw(st.sampled_from([None, *ids]))
     return draw(
         st.sampled_from(
@@ -67,7 +51,7 @@ def actions(draw: st.DrawFn, number: int) -> Any:
                 Prune(**common, members=members[:1], reason="stale", detail=draw(TEXTS)),
                 *(
                     kind(**common, members=members[:1], text=draw(TEXTS), reason=draw(TEXTS))
-                    for kind in (Rewrite, Append, Reindex, Relate, Promote)
+                    for kind in get_args(NewText)
                 ),
             ]
         )
@@ -92,20 +76,15 @@ class TestEverything:
         assert [card["key"] for card in cards] == [content_key(action) for action in whole]
         for action, card in zip(whole, cards, strict=True):
             rows = [data["memories"][row] for row in card["members"]]
-            assert sorted((row["id"], row["text"]) for row in rows) == sorted(
-                (m.id, m.text) for m in action.members
-            )
+            said = sorted((row["id"], row["text"]) for row in rows)
+            assert said == sorted((m.id, m.text) for m in action.members)
             shown = [row["id"] for row in rows]
             assert card.get("stays") == (shown.index(action.survivor) if action.survivor else None)
             if isinstance(action, TextChange):
                 assert card.get("text", "") == action.text
             if isinstance(action, Merge):
-                says = (
-                    rows[card["stays"]]["text"]
-                    if "stays" in card and "writes" not in card
-                    else card.get("text", "")
-                )
-                assert says == action.text
+                untouched = "stays" in card and "writes" not in card
+                assert (rows[card["stays"]] if untouched else card).get("text", "") == action.text
             if isinstance(action, Resolve):
                 assert shown[: card["sides"][0]] == list(action.a)
                 assert shown[card["sides"][0] :] == list(action.b)
@@ -188,8 +167,8 @@ class TestDifferences:
         ids=["dropped", "said elsewhere", "equal", "held against the others", "an emoji is two units"],
     )
     def test_words_that_differ_are_marked_and_struck_where_nothing_keeps_them(
-        self, source: str, stands: str, others: list[str], marks: list[list[int]]
-    ) -> None:
+        self, source, stands, others, marks
+    ):
         assert lost_words(source, stands, others) == marks
 
     def test_lines_that_change_stand_between_those_around_them(self) -> None:
@@ -226,12 +205,11 @@ class TestNearby:
 
 class TestOverTime:
     def test_a_run_draws_what_was_there_and_what_it_kept(self) -> None:
-        point = RunPoint(
-            "r", "2026-11-01T00:00:00+00:00", "applied", {ALICE: 10}, {ALICE: 8}, 3, 1, open=2, unsure=4
-        )
+        began = "2026-11-01T00:00:00+00:00"
+        point = RunPoint("r", began, "applied", {ALICE: 10}, {ALICE: 8}, 3, 1, open=2, unsure=4)
         data = history_data([point], {ALICE: 9}, "2026-11-21T00:00:00+00:00")
         assert data["runs"][0] | {"id": ""} == {
-            "id": "", "at": "2026-11-01T00:00:00+00:00", "state": "applied", "before": [10], "after": [8],
+            "id": "", "at": began, "state": "applied", "before": [10], "after": [8],
             "removed": 3, "added": 1, "changed": 0, "open": 2, "unsure": 4,
         }  # fmt: skip
         assert data["now"]["counts"] == [9]

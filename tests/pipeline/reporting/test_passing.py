@@ -49,9 +49,8 @@ def _text(kind: str, name: str, said: str) -> str:
 
 def _relate(draw: st.DrawFn, name: str, about: dict[str, Any]) -> Relate:
     """Other relations for a node; each type leads to a node of its own. The text says those it has."""
-    before, after = (
-        sorted((kind, f"to {kind}") for kind in draw(st.sets(st.sampled_from("abcd")))) for _ in range(2)
-    )
+    kinds = (draw(st.sets(st.sampled_from("abcd"))) for _ in range(2))
+    before, after = (sorted((kind, f"to {kind}") for kind in each) for each in kinds)
     members = (Member(part_id(name, RELATIONS), json.dumps(before)),)
     new = tuple((kind, target) for kind, target in after)
     return Relate(**about, members=members, text="", reason="why", source=name, relations=new)
@@ -86,9 +85,8 @@ def _told(action: Relate) -> set[str]:
 @st.composite
 def _plans(draw: st.DrawFn, kind: str) -> Plan:
     actions: list[Action] = []
-    for place, what in enumerate(
-        draw(st.lists(st.sampled_from([Merge, Prune, Resolve, *CHANGES[kind]]), max_size=6))
-    ):
+    sorts = st.sampled_from([Merge, Prune, Resolve, *CHANGES[kind]])
+    for place, what in enumerate(draw(st.lists(sorts, max_size=6))):
         names = [_name(kind, 10 * place + number) for number in range(2)]
         members = tuple(Member(name, _text(kind, name, draw(_TEXT))) for name in names)
         about: dict[str, Any] = {"id": f"x{place}", "scope": ALICE, "category": "c"}

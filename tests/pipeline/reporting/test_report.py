@@ -129,9 +129,8 @@ def test_evidence_is_told_in_plain_words() -> None:
 
 
 def test_pairs_that_are_likely_the_same_are_shown_the_most_certain_first() -> None:
-    plan = plan_of(
-        InMemoryStore([memory("a", DOG), memory("b", DOG_NAME)]), FakeScorer({(DOG, DOG_NAME): MAYBE})
-    )
+    scorer = FakeScorer({(DOG, DOG_NAME): MAYBE})
+    plan = plan_of(InMemoryStore([memory("a", DOG), memory("b", DOG_NAME)]), scorer)
     shown = Report(plan).doubtful()
     assert shown[:4] == [
         "Likely the same (1):",
@@ -180,24 +179,11 @@ nasty = st.text(
 
 @given(nasty, nasty, nasty)
 def test_no_stored_text_reaches_the_terminal_raw(text: str, category: str, user: str) -> None:
-    texts = [
-        f"Takes 20 mg {text} of lisinopril.",
-        f"Takes 40 mg {text} of lisinopril.",
-        f"Likes {text} tea.",
-        DOG,
-    ]
-    store = InMemoryStore(
-        [
-            memory(
-                f"{user}-{number}",
-                each,
-                category=category,
-                scope=Scope.of(user_id=user),
-                days=400 * (number == 3),
-            )
-            for number, each in enumerate([*texts, texts[2]])
-        ]
-    )
+    doses = [f"Takes {dose} mg {text} of lisinopril." for dose in (20, 40)]
+    texts, whose = [*doses, f"Likes {text} tea.", DOG], Scope.of(user_id=user)
+    ages = zip([*texts, texts[2]], (0, 0, 0, 400, 0), strict=True)
+    held = [memory(f"{user}-{n}", x, category=category, scope=whose, days=d) for n, (x, d) in enumerate(ages)]
+    store = InMemoryStore(held)
     scorer = duplicates(texts[:2])
     scorer._pairs[tuple(sorted(texts[1:3]))] = CONTRADICTION
     plan = plan_of(store, scorer)

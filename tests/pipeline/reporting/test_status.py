@@ -54,9 +54,8 @@ def test_an_empty_store() -> None:
 
 def test_an_incomplete_listing_is_named() -> None:
     gaps = ("20 of 45 listed", "the count is unknown")
-    assert lines(Inventory("s", MEMORIES, gaps))[4] == (
-        "Listing: incomplete, read-only: 20 of 45 listed; the count is unknown"
-    )
+    told = "Listing: incomplete, read-only: 20 of 45 listed; the count is unknown"
+    assert lines(Inventory("s", MEMORIES, gaps))[4] == told
 
 
 def test_the_last_run_and_the_interrupted_one() -> None:
@@ -99,9 +98,8 @@ def test_a_run_in_one_line() -> None:
     ]
     assert run_line(RUN, changes) == "20261121-r  applied   2026-11-21 11:00 UTC  removed 2, added 1"
     changes.append(Recorded(5, "c1", Operation.REMOVE, "d", ChangeState.DONE))
-    plan = "".join(
-        json.dumps({"id": name, "kind": kind}) + "\n" for name, kind in (("m1", "merge"), ("c1", "resolve"))
-    )
+    kinds = (("m1", "merge"), ("c1", "resolve"))
+    plan = "".join(json.dumps({"id": name, "kind": kind}) + "\n" for name, kind in kinds)
     for retires, told in (({"resolve"}, "removed 2, retired 1"), ({"merge", "resolve"}, "retired 3")):
         run = replace(RUN, plan=plan, retire_on="2026-11-20", retires=frozenset(retires))
         assert run_line(run, changes).endswith(f"UTC  {told}, added 1")
