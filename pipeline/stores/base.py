@@ -123,11 +123,7 @@ class ScopeFilter:
         return all(have.get(name) == value for name, value in self.ids.items())
 
     def known(self, keys: Sequence[str], kind: str) -> dict[str, str]:
-        """The ids, for a store of this kind that scopes memories by these keys.
-
-        Raises:
-            UsageError: If another id is given, or an empty one.
-        """
+        """The ids, none empty, for a store that scopes memories by these keys; `UsageError` for others."""
         for name, value in self.ids.items():
             if name not in keys:
                 raise UsageError(f"A store of the kind {kind} knows no {name}; it knows {', '.join(keys)}.")

@@ -42,10 +42,7 @@ class AccessLog(Database):
         self._lock = threading.Lock()
 
     def record(self, fingerprint: str, ids: Iterable[str], when: datetime, *, tracked: bool = False) -> None:
-        """Note that these memories are in use; an older moment never replaces a newer one.
-
-        `tracked` if the agent's own client read them, so that its reads are on record.
-        """
+        """Note that memories are in use, never earlier than known; `tracked` if the agent's client reads."""
         moment = when.astimezone(UTC).isoformat(timespec="microseconds")
         read = [(fingerprint, memory_id) for memory_id in ids]
         if not read:

@@ -195,11 +195,7 @@ class Journal(Database):
         self.tell("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", (run, action, outcome, reason))
 
     def run(self, run: str) -> Run:
-        """Look a run up by its name.
-
-        Raises:
-            JournalError: If there is none.
-        """
+        """Look a run up by its name; `JournalError` if there is none."""
         for found in self._runs("WHERE id = ?", run):
             return found
         raise JournalError(f"There is no run {run!r} in the journal; `mem0-dream runs` lists all of them.")
@@ -227,11 +223,7 @@ class Journal(Database):
         return {action: (Outcome(state), reason) for action, state, reason in rows}
 
     def snapshot(self, run: str, memory: str) -> Snapshot:
-        """A record as it was before the run.
-
-        Raises:
-            JournalError: If the run did not touch it.
-        """
+        """A record as it was before the run; `JournalError` if the run did not touch it."""
         kept = "SELECT payload, vector, links FROM snapshots WHERE run = ? AND memory = ?"
         for payload, blob, links in self.ask(kept, (run, memory)):
             vector = None if blob is None else tuple(array.array("d", blob))

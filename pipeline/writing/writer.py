@@ -28,11 +28,7 @@ class _MovedError(Exception):
 
 
 def refuse_foreign(plan: Plan, store: Store) -> None:
-    """Refuse a plan that was made for another store, before anything of it is shown.
-
-    Raises:
-        PlanFileError: If it was.
-    """
+    """Refuse a plan of another store (`PlanFileError`), before anything of it is shown."""
     if plan.store != store.fingerprint:
         raise PlanFileError(
             "This plan was made for another store; make a new one with the configuration you apply."
@@ -40,10 +36,7 @@ def refuse_foreign(plan: Plan, store: Store) -> None:
 
 
 class Writer:
-    """Applies plans to one store, resumes what was killed, and takes runs back.
-
-    The access log learns what merges prove to be in use.
-    """
+    """Applies plans to one store, resumes, takes back; the access log learns what merges prove in use."""
 
     def __init__(self, store: Store, journal: Journal, *, access: AccessLog | None = None) -> None:
         self._store, self._journal, self._access = store, journal, access

@@ -71,11 +71,7 @@ def replace_file(
 
 
 def remove_file(path: Path, *, before: bytes) -> None:
-    """Remove a file that still holds these bytes.
-
-    Raises:
-        RefusedChangeError: If it holds something else, is read-only, or cannot be removed.
-    """
+    """Remove a file that still holds these bytes and is not read-only; else `RefusedChangeError`."""
     with refusing(path, "removed"):
         _mode(path, None)
         if path.read_bytes() != before:

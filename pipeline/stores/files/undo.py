@@ -73,11 +73,7 @@ class Step:
 
 
 def read_image(path: Path) -> Image | None:
-    """Read a file; None if there is none.
-
-    Raises:
-        RefusedChangeError: If it is there and cannot be read.
-    """
+    """Read a file; None if there is none, `RefusedChangeError` if it cannot be read."""
     with refusing(path, "read"), contextlib.suppress(FileNotFoundError):
         about = path.stat()
         if not stat.S_ISREG(about.st_mode):  # opening a pipe would wait for ever
@@ -105,10 +101,8 @@ class FileHistory(Database):
         """Note a step and take it: give a file other bytes, create it, or remove it (None).
 
         `before` is the file as it was when the change was worked out, `key` what the step is taken back by,
-        such as the memory's id, and `note` what `noted` gives for these bytes from now on.
-
-        Raises:
-            RefusedChangeError: If it is no longer as it was, or cannot be written.
+        such as the memory's id, and `note` what `noted` gives for these bytes from now on. A file that is no
+        longer as it was, or cannot be written, is a `RefusedChangeError`.
         """
         self.note(str(path), before, data, key=key, note=note)
         _put(path, before, data, mode=before.mode if before else _NEW_FILE)
@@ -183,11 +177,7 @@ class FileHistory(Database):
     def without(
         self, file: str, step: Step, now: bytes | None, *, resolve: Resolve | None = None
     ) -> bytes | None:
-        """The bytes of a file without what one step did to it; None if there is then no file.
-
-        Raises:
-            RefusedChangeError: If the same lines were changed since.
-        """
+        """A file without what a step did to it, None for no file; refused if the same lines changed since."""
         before = step.before.data if step.before else None
         if now in (before, step.after):
             return before
@@ -356,11 +346,7 @@ def _put(
 
 
 def keep_copy(folder: Path, name: str, data: bytes, *, mtime_ns: int) -> Path:
-    """Keep what is about to go as a file of its own; the memory's id becomes its path inside the archive.
-
-    Raises:
-        RefusedChangeError: If the copy cannot be written; then nothing may go.
-    """
+    """Keep what is about to go as a file, its id as the path; if that is refused, nothing may go."""
     relative = PurePosixPath(name.lstrip("/").replace("..", "__"))
     stem = f"{relative.stem}.{digest(data)[:8]}{relative.suffix or '.md'}"
     path = folder.joinpath(*relative.parent.parts, stem)
@@ -377,10 +363,8 @@ def keep_copy(folder: Path, name: str, data: bytes, *, mtime_ns: int) -> Path:
 def keep_entry(path: Path, entry: Mapping[str, Any], *, same: Sequence[str]) -> Path:
     """Keep what is about to go as one more object in a JSON list that a person can read.
 
-    An entry that a killed run has kept is known again by the fields `same`, so that it is kept once.
-
-    Raises:
-        RefusedChangeError: If it cannot be kept; then nothing may go.
+    An entry that a killed run has kept is known again by the fields `same`, so that it is kept once. If it
+    cannot be kept (`RefusedChangeError`), nothing may go.
     """
     with refusing(path, "read", "archive"):
         before = path.read_bytes() if path.exists() else None
@@ -395,11 +379,7 @@ def keep_entry(path: Path, entry: Mapping[str, Any], *, same: Sequence[str]) -> 
 
 
 def kept_entries(path: Path) -> list[dict[str, Any]]:
-    """All objects of such a list, oldest first.
-
-    Raises:
-        RefusedChangeError: If it is damaged.
-    """
+    """All objects of such a list, oldest first; `RefusedChangeError` if it is damaged."""
     away = "move it away to begin a new one"
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
@@ -411,11 +391,7 @@ def kept_entries(path: Path) -> list[dict[str, Any]]:
 
 
 def keep_folders(folders: Mapping[str, Path], path: Path) -> None:
-    """Put whole folders into one tar file with modification times, each under its name.
-
-    Raises:
-        StoreError: If that cannot be done.
-    """
+    """Put folders into one tar file with modification times, under their names; else `StoreError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         make_private(path)

@@ -200,11 +200,7 @@ class GraphDocument:
         return self.with_lines(lines)
 
     def with_observations(self, name: str, observations: Sequence[str]) -> GraphDocument:
-        """The graph with one entity that says exactly this; several lines of its name become one.
-
-        Raises:
-            RefusedChangeError: If there is no such entity.
-        """
+        """The graph with one entity, which must be there, that says exactly this; its lines become one."""
         if name not in self.names:
             raise RefusedChangeError(f"memory {name} is gone")
         first, *more = self.entities[name]

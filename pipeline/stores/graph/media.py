@@ -53,11 +53,7 @@ class FileMedium:
             self._refuse_beside_a_server()
 
     def load(self) -> bytes:
-        """Read the file.
-
-        Raises:
-            StoreError: If it is not there or cannot be read.
-        """
+        """Read the file; `StoreError` if it is not there or cannot be read."""
         try:
             with OpenFile(self.path) as file:
                 file.lease(patience=READ_SECONDS)
@@ -165,11 +161,7 @@ class ServerMedium:
         return GraphDocument(tuple(lines)).in_order().data
 
     def save(self, before: bytes, after: bytes) -> None:
-        """Make the change with the server's own tools; first what adds, then what removes.
-
-        Raises:
-            RefusedChangeError: If the graph is no longer what was loaded, or the tools cannot do it.
-        """
+        """Make the change with the server's own tools, if they can; first what adds, then what removes."""
         if self.load() != before:
             raise RefusedChangeError("the graph changed meanwhile")
         for tool, arguments in tool_calls(GraphDocument.parse(before), GraphDocument.parse(after)):
@@ -200,11 +192,7 @@ Medium = FileMedium | ServerMedium
 
 
 def tool_calls(before: GraphDocument, after: GraphDocument) -> list[tuple[str, dict[str, Any]]]:
-    """The server's tools that lead from one graph to another.
-
-    Raises:
-        RefusedChangeError: If they cannot, because an observation stands twice in one entity.
-    """
+    """The server's tools that lead from one graph to another; `RefusedChangeError` if they cannot."""
     old, new = (
         {name: [text for line in lines for text in line.item["observations"]] for name, lines in each.items()}
         for each in (before.entities, after.entities)

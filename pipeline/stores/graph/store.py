@@ -109,11 +109,7 @@ class GraphStore(Store):
         self._run = ""
 
     def document(self) -> GraphDocument:
-        """The graph as it stands.
-
-        Raises:
-            StoreError: If the file is no graph of a memory server.
-        """
+        """The graph as it stands; `StoreError` if the file is no graph of a memory server."""
         data = self.medium.load()
         if self._held[0] != data:
             document = GraphDocument.parse(data, known={line.raw: line for line in self._held[1].lines})
@@ -218,11 +214,8 @@ class GraphStore(Store):
     def bring_back(self, name: str, *, now: datetime) -> tuple[int, int]:
         """Put the newest archived state of a forgotten memory back.
 
-        Returns:
-            How many of its relations came back, and how many lead to memories that are gone.
-
-        Raises:
-            UsageError: If the archive does not hold it, or the graph has a memory of this name.
+        Returns how many of its relations came back, and how many lead to memories that are gone; `UsageError`
+        if the archive does not hold it, or the graph has a memory of this name.
         """
         document = self.document()
         own, relations = find_forgotten(self.archive, name)
@@ -393,11 +386,7 @@ def _settled(*sides: Sequence[bytes]) -> list[bytes] | None:
 def archive_forgotten(
     folder: Path, lines: Sequence[GraphLine], relations: Sequence[GraphLine], *, at: datetime, reason: str
 ) -> None:
-    """Keep a memory that is about to be forgotten, with its relations; the same one is kept once a day.
-
-    Raises:
-        RefusedChangeError: If it cannot be kept; then it may not go.
-    """
+    """Keep a memory with its relations, once a day; if that is refused, it may not be forgotten."""
     entry = {
         **{key: value for key, value in lines[0].item.items() if key != "type"},
         "forgottenAt": at.isoformat(),
@@ -411,11 +400,7 @@ def archive_forgotten(
 
 
 def find_forgotten(folder: Path, name: str) -> tuple[list[GraphLine], list[GraphLine]]:
-    """The lines of the newest archived entry of a memory, and those of its relations.
-
-    Raises:
-        UsageError: If there is none.
-    """
+    """The lines of a memory's newest archived entry, and of its relations; `UsageError` if there is none."""
     for path in sorted(folder.glob("*-forgotten.json"), reverse=True):
         for entry in reversed(kept_entries(path)):
             if entry.get("name") == name:

@@ -290,11 +290,7 @@ class Mem0Store(Store):
         return rows.encoded(metadata) if self.backend.provider == "chroma" else dict(metadata)
 
     def probe(self) -> None:
-        """Make sure that an absent row is absent, and not hidden by a store that is down.
-
-        Raises:
-            StoreError: If the store does not answer a count, or is known to be damaged.
-        """
+        """`StoreError` unless an absent row is absent, and not hidden by a store that is down or damaged."""
         self.backend.count({})
         for fault in self.backend.faults() if self.backend.verbatim else ():
             raise StoreError(sentence(fault))
