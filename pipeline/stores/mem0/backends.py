@@ -5,6 +5,7 @@ Everything about places looks without creating anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,8 +16,7 @@ from .faiss import FaissBackend
 from .rows import Backend, Filters, asking, value_of
 from .vendors import ChromaBackend, MilvusBackend, PgvectorBackend, QdrantBackend
 
-# Rows asked for at once where mem0's own list is the only way; many servers cap it below.
-_LIST_BOUND = 1_000_000
+_LIST_BOUND = 1_000_000  # rows asked for at once where mem0's own list is the only way; many servers cap it
 _COUNT_KEYS = ("count", "row_count", "num_entities", "document_count", "vector_count", "total_vector_count")
 _SWALLOWED = "mem0 turns an error of this store into an empty listing"
 # Settings that say where a store of any other provider is; none of them is a secret.
@@ -59,10 +59,7 @@ LISTING_FAULTS = {
 
 
 class GenericBackend(Backend):
-    """Rows through mem0's own `vector_store`, for every provider without a backend of its own.
-
-    It never proves completeness, so that nothing is ever written to it.
-    """
+    """Rows through mem0's own `vector_store`, for all others: never proven complete, so never written to."""
 
     verbatim = False
 
@@ -77,9 +74,7 @@ class GenericBackend(Backend):
 
     def _count(self, filters: Filters) -> int | None:
         info = {} if filters else self._store.col_info()
-        counts = (
-            info.get(key) if isinstance(info, dict) else getattr(info, key, None) for key in _COUNT_KEYS
-        )
+        counts = (value_of(info, key) for key in _COUNT_KEYS)
         return next((count for count in counts if isinstance(count, int)), None)
 
     def _rows(self, filters: Filters) -> Iterator[Snapshot]:
@@ -101,9 +96,8 @@ class GenericBackend(Backend):
 def choose_backend(memory: Any) -> Backend:
     """The backend that fits the vector store of a `mem0.Memory`."""
     provider = str(memory.config.vector_store.provider)
-    if provider not in WRITABLE:
-        return GenericBackend(memory.vector_store, provider)
-    return WRITABLE[provider].of(memory)
+    own = WRITABLE.get(provider)
+    return own.of(memory) if own else GenericBackend(memory.vector_store, provider)
 
 
 def store_fingerprint(memory_or_config: Any) -> str:
@@ -120,7 +114,7 @@ def describe_place(provider: str, config: Any) -> str:
     if provider in WRITABLE:
         return WRITABLE[provider]._location(config)
     parts = [f"{key}={value_of(config, key)}" for key in _PLACE_KEYS if value_of(config, key)]
-    return f"{provider}({', '.join(_without_user(part) for part in parts)})"
+    return f"{provider}({', '.join(re.sub('(?s)//.*@', '//', part) for part in parts)})"
 
 
 def require_collection(provider: str, config: Any) -> None:
@@ -139,8 +133,3 @@ def require_collection(provider: str, config: Any) -> None:
     if name not in existing:
         others = ", ".join(existing) if existing else "none"
         raise ConfigError(f"Collection {name} does not exist in {place}; existing collections: {others}.")
-
-
-def _without_user(text: str) -> str:
-    head, at, tail = text.rpartition("@")
-    return f"{head.partition('//')[0]}//{tail}" if at and "//" in head else text

@@ -60,11 +60,7 @@ class Mem0Config:
 
 
 class LazyEmbedder:
-    """mem0's own embedder, made when a text must be embedded.
-
-    Listing, verifying, pruning, undoing and most merges embed nothing: what is stored already has a
-    vector. Only a text that is new does.
-    """
+    """mem0's own embedder, made when a new text must be embedded; what is stored already has a vector."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._made = cache(make)
@@ -176,9 +172,8 @@ def _expanded(value: Any, key: str, file: Path) -> Any:
         name, default = match.groups()
         setting = os.environ.get(name) or default
         if setting is None:
-            raise ConfigError(
-                f"{file}: the variable {name} is not set in the environment and has no default."
-            )
+            unset = f"{file}: the variable {name} is not set in the environment and has no default."
+            raise ConfigError(unset)
         return str(setting)
 
     text = _VARIABLE.sub(_setting, value)
@@ -237,17 +232,13 @@ def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
                 "give --wait SECONDS if it is another pass."
             ) from error
         if type(error).__module__.startswith(("qdrant_client", "httpx", "psycopg", "chromadb", "sqlite3")):
-            raise StoreError(
-                f"The {provider} store in {place} does not answer: {describe(error)}."
-            ) from error
+            silent = f"The {provider} store in {place} does not answer: {describe(error)}."
+            raise StoreError(silent) from error
         raise ConfigError(f"{origin}: mem0 cannot be opened: {_problem(error, secrets)}.") from error
 
 
 def _without_models(open_memory: Any, checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
-    """Open mem0 without its embedder, which is made as configured once a text has to be embedded.
-
-    It has no language model at all. Even a client that is never asked costs a second to import.
-    """
+    """Open mem0 without a language model, and without its embedder until a text has to be embedded."""
     from mem0.utils.factory import EmbedderFactory, LlmFactory
 
     LlmFactory.register_provider(_UNASKED, f"{__name__}.{Unasked.__name__}")

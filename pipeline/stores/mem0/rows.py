@@ -23,9 +23,7 @@ from ....records import Memory, Scope, as_utc, says_pinned
 from ..base import Snapshot
 
 Filters = Mapping[str, str]
-# The payload key in which mem0's entity rows name the memories they belong to.
-LINKED_KEY = "linked_memory_ids"
-
+LINKED_KEY = "linked_memory_ids"  # the payload key in which mem0's entity rows name their memories
 # Errors whose own words describe a connection and never a memory, so that they may be printed.
 _CONNECTION_ERRORS = frozenset(
     {"OperationalError", "PoolTimeout", "ConnectError", "ConnectTimeout", "ResponseHandlingException"}
@@ -266,8 +264,7 @@ def let_name(entities: Backend, entity: Snapshot, ids: list[str]) -> None:
 
 SCOPE_KEYS = ("user_id", "agent_id", "run_id", "app_id", "actor_id", "role")
 USERS_OWN = ("role", "user")  # a role that says no more than an absent one
-# The ids by which mem0 itself filters searches and lists entities.
-SESSION_KEYS = ("user_id", "agent_id", "run_id")
+SESSION_KEYS = SCOPE_KEYS[:3]  # the ids by which mem0 itself filters searches and lists entities
 # Keys that belong to mem0 or to this package; everything else in a payload is the user's metadata.
 CORE_KEYS = frozenset(SCOPE_KEYS) | {
     "id", "data", "hash", "created_at", "updated_at", "text_lemmatized", "expiration_date", "attributed_to",

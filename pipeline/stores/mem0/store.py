@@ -118,11 +118,9 @@ class Mem0Store(Store):
         return row.id if row is not None and scope_of(row.payload) == scope_of(dict(scope.ids)) else None
 
     def finds(self, memory_id: str) -> bool:
-        """Whether a search in its scope for the memory's own vector returns it.
+        """Whether a search in its scope for the memory's own vector, as it is stored, returns it.
 
-        The vector is the one that the store gives back, so nothing is embedded again and no text leaves
-        the machine. A memory without text, without an id that mem0 searches by, or that has expired is
-        never found.
+        A memory without text, without an id that mem0 searches by, or that has expired is never found.
         """
         row = self.backend.one(memory_id)
         if row is None or not str(row.payload.get("data") or "").strip():

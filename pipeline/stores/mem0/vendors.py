@@ -65,11 +65,10 @@ class QdrantBackend(Backend):
             yield row if local is None else _with_stored_vector(row, local)
 
     def _put(self, row: Snapshot, known: Snapshot | None) -> None:
-        """Replace the whole point, so that payload keys which are no longer wanted disappear.
+        """Replace the whole point, since mem0's own update of a payload only adds keys.
 
-        mem0's own payload update merges. An embedded Qdrant stores what it keeps in memory when only
-        a payload is written, so there the vector is always written too, and what is open then gets the very
-        bits that are now on its disk.
+        An embedded Qdrant stores the vector that it keeps in memory when only a payload is written, so there
+        the vector is always written too, and what is open then gets the very bits that are now on its disk.
         """
         import numpy as np
         from qdrant_client import models
@@ -119,11 +118,7 @@ class QdrantBackend(Backend):
 
 
 def _with_stored_vector(row: Snapshot, local: Any) -> Snapshot:
-    """The row with its vector as it is on disk.
-
-    Embedded Qdrant loads a vector as stored, but normalises it in memory whenever it is searched,
-    which moves last bits. Only what is on disk comes back at the next open.
-    """
+    """The row with its vector as it is on disk and comes back; a search moves last bits of it in memory."""
     key = local.storage.encode_key(_point_id(row.id)) if local.storage is not None else None
     point = key and local.storage.storage.execute("SELECT point FROM points WHERE id = ?", (key,)).fetchone()
     if not point:
