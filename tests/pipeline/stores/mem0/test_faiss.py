@@ -47,8 +47,7 @@ def test_a_failed_load_is_never_an_empty_store(faiss, name):
 
 
 def test_files_that_another_process_wrote_are_not_overwritten(faiss):
-    ids = faiss.fill(TEXTS)
-    store = faiss.open()
+    store, ids = faiss.filled(TEXTS)
     agent = faiss.memory()
     remember(agent, "Has a dog", user_id="alice")
     assert "another process has written" in store.read(ALICE).gaps[0]
@@ -63,8 +62,7 @@ def test_files_that_another_process_wrote_are_not_overwritten(faiss):
 
 @pytest.mark.parametrize("step", range(5))
 def test_a_kill_during_a_save_leaves_before_or_after(faiss, step, monkeypatch):
-    ids = faiss.fill(TEXTS)
-    store = faiss.open()
+    store, ids = faiss.filled(TEXTS)
     done: list[str] = []
 
     def until_killed(name: str) -> Any:
@@ -115,8 +113,7 @@ def test_a_backup_brings_everything_back(faiss, tmp_path):
 @pytest.mark.parametrize("strategy", ["cosine", "euclidean", "inner_product"])
 def test_a_changed_vector_is_put_back_in_its_place(faiss, strategy):
     faiss.config["vector_store"]["config"]["distance_strategy"] = strategy
-    ids = faiss.fill(TEXTS)
-    store = faiss.open()
+    store, ids = faiss.filled(TEXTS)
     before = store.fetch(ids)
     store.memory.update(ids[0], text="Likes coffee")
     store.write(Retire(ids[2], date(2020, 1, 1)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -22,18 +21,13 @@ from mem0_dream.pipeline.stores.base import (
 )
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.records import Scope
-from mem0_stores import ALICE, DAY, EVERYTHING, remember
+from mem0_stores import ALICE, DAY, EVERYTHING, link, remember
 
 pytestmark = pytest.mark.store
 
 USER = Scope.of(user_id="alice")
 YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).date()
 NOBODY = "11111111-2222-4333-8444-555555555555"
-
-
-def link(memory: Any, entity: str, memory_id: str) -> None:
-    """Link an entity as mem0 does when spaCy finds one."""
-    memory._upsert_entity(entity, "PROPER", memory_id, {"user_id": "alice"})
 
 
 def entity_rows(store: Mem0Store) -> dict[str, list[str]]:
@@ -49,8 +43,7 @@ def through_json(snapshot: Snapshot) -> Snapshot:
 
 class TestRead:
     def test_every_memory_is_listed(self, place):
-        ids = place.fill([f"Fact number {number}" for number in range(45)])
-        store = place.open()
+        store, ids = place.filled([f"Fact number {number}" for number in range(45)])
         inventory = store.read(ALICE)
         assert [memory.id for memory in inventory.memories] == sorted(ids)
         assert inventory.gaps == ()
@@ -60,8 +53,7 @@ class TestRead:
         assert store.kind == "mem0"
 
     def test_expired_memories_are_listed(self, place):
-        place.fill(["Parked on level 2"], expiration_date="2020-01-31")
-        store = place.open()
+        store, _ = place.filled(["Parked on level 2"], expiration_date="2020-01-31")
         assert store.memory.get_all(filters={"user_id": "alice"})["results"] == []
         (memory,) = store.read(ALICE).memories
         assert memory.expires_on == date(2020, 1, 31)
@@ -70,8 +62,7 @@ class TestRead:
     def test_scopes_are_the_full_tuple(self, place):
         place.fill(["Likes tea"])
         place.fill(["Likes tea"], agent_id="bot")
-        place.fill(["Likes tea"], user_id="bob")
-        store = place.open()
+        store, _ = place.filled(["Likes tea"], user_id="bob")
         everything, alice = store.read(EVERYTHING), store.read(ALICE)
         bot = store.read(ScopeFilter({"user_id": "alice", "agent_id": "bot"}))
         assert {str(memory.scope) for memory in everything.memories} == {
@@ -85,16 +76,14 @@ class TestRead:
         assert bot.complete
 
     def test_a_count_that_differs_is_a_gap(self, qdrant, monkeypatch):
-        qdrant.fill(["Likes tea", "Likes coffee"])
-        store = qdrant.open()
+        store, _ = qdrant.filled(["Likes tea", "Likes coffee"])
         monkeypatch.setattr(store.backend, "count", lambda filters: 3)
         inventory = store.read(ALICE)
         assert not inventory.complete
         assert inventory.gaps[0].startswith("3 rows were counted before the listing, 2 listed")
 
     def test_rows_without_a_role_are_the_users(self, qdrant):
-        first, second = qdrant.fill(["Likes tea", "Likes oat milk"])
-        store = qdrant.open()
+        store, (first, second) = qdrant.filled(["Likes tea", "Likes oat milk"])
         row = store.backend.get([first])[first]
         store.backend.put(replace(row, payload={k: v for k, v in row.payload.items() if k != "role"}))
         plain, asked = store.read(ALICE), store.read(ScopeFilter({"user_id": "alice", "role": "user"}))
@@ -106,16 +95,14 @@ class TestRead:
         ("ids", "problem"), [({"user_id": " "}, "empty"), ({"org": "x"}, "knows no org")]
     )
     def test_bad_filters_are_refused(self, qdrant, ids, problem):
-        qdrant.fill(["Likes tea"])
-        store = qdrant.open()
+        store, _ = qdrant.filled(["Likes tea"])
         with pytest.raises(UsageError, match=problem):
             store.read(ScopeFilter(ids))
 
 
 class TestAdd:
     def test_an_added_memory_carries_exactly_what_was_asked(self, place):
-        place.fill(["Likes tea"])
-        store = place.open()
+        store, _ = place.filled(["Likes tea"])
         scope = Scope.of(user_id="alice", agent_id="bot", app_id="shop")
         metadata = {"category": "food", "merged_from": ["a", "b"], "nested": {"x": None}}
         added = store.write(Add("Likes green tea from Uji", scope, metadata, DAY, "run/1"))
@@ -129,16 +116,12 @@ class TestAdd:
     def test_a_memory_that_takes_the_place_of_others_keeps_role_and_dates_and_holds_nothing_of_ours(
         self, place
     ):
-        first, second = place.fill(["Likes tea", "Likes green tea"])
-        store = place.open()
+        store, (first, second) = place.filled(["Likes tea", "Likes green tea"])
         before = store.fetch([first, second])
         for memory_id, hour in ((first, 9), (second, 7)):
-            payload = {
-                **before[memory_id].payload,
-                "role": "user",
-                "updated_at": f"2026-10-01T{hour:02}:00:00Z",
-            }
-            store.write(Restore(replace(before[memory_id], payload=payload)))
+            dated = {"role": "user", "updated_at": f"2026-10-01T{hour:02}:00:00Z"}
+            row = replace(before[memory_id], payload={**before[memory_id].payload, **dated})
+            store.write(Restore(row))
         added = store.write(Add("Likes green tea from Uji", USER, {"k": 1}, DAY, "run/1", (first, second)))
         payload = store.fetch([added])[added].payload
         assert payload["role"] == "user"
@@ -148,22 +131,19 @@ class TestAdd:
         assert payload.keys() == own
 
     def test_a_search_finds_what_was_added(self, place):
-        place.fill([f"The train to Porto leaves at {hour}:15" for hour in range(10, 20)])
-        store = place.open()
+        store, _ = place.filled([f"The train to Porto leaves at {hour}:15" for hour in range(10, 20)])
         added = store.write(Add("Allergic to peanuts and walnuts", USER, {}, DAY, "run/1"))
         assert store.finds(added)
         assert not store.finds(NOBODY)
 
     def test_odd_texts_do_not_break_the_search(self, qdrant):
-        blank, long = qdrant.fill([" ", "Plan of the garden: " + "roses by the wall, " * 2000])
-        store = qdrant.open()
+        store, (blank, long) = qdrant.filled([" ", "Plan of the garden: " + "roses by the wall, " * 2000])
         assert (store.finds(blank), store.finds(long)) == (False, True)
         store.write(Retire(long, YESTERDAY))
         assert not store.finds(long)
 
     def test_a_scope_that_mem0_cannot_search_finds_nothing(self, qdrant):
-        qdrant.fill(["Likes tea"])
-        store = qdrant.open()
+        store, _ = qdrant.filled(["Likes tea"])
         added = store.write(Add("Likes rain", Scope.of(user_id="alice smith"), {}, None, "run/1"))
         assert store.finds(added) is False
         (tea,) = store.read(ALICE).memories
@@ -175,8 +155,7 @@ class TestAdd:
             store.write(Add("Likes snow", USER, {}, None, "run/2"))
 
     def test_a_store_that_drops_a_write_is_an_error(self, qdrant, monkeypatch):
-        (memory_id,) = qdrant.fill(["Likes tea"])
-        store = qdrant.open()
+        store, (memory_id,) = qdrant.filled(["Likes tea"])
         before = store.fetch([memory_id])[memory_id]
         monkeypatch.setattr(store.memory.vector_store.client, "upsert", lambda *a, **k: None)
         with pytest.raises(StoreError, match="the store does not hold it"):
@@ -188,15 +167,13 @@ class TestAdd:
         assert store.fetch([memory_id])[memory_id] == before
 
     def test_a_crowd_of_equal_texts_hides_nothing_and_verifying_embeds_nothing(self, qdrant):
-        ids = qdrant.fill(["Likes tea"] * 30)
-        store = qdrant.open()
+        store, ids = qdrant.filled(["Likes tea"] * 30)
         store.memory.embedding_model = None
         assert all(map(store.finds, ids))
 
     def test_entities_are_linked_only_if_the_app_links_them(self, qdrant, monkeypatch):
         monkeypatch.setattr("mem0.memory.main.extract_entities", lambda text: [("PROPER", "Lisbon")])
-        (first,) = qdrant.fill(["Lives in Lisbon"])
-        store = qdrant.open()
+        store, (first,) = qdrant.filled(["Lives in Lisbon"])
         store.write(Add("Works in Lisbon", USER, {}, DAY, "run/1"))
         assert store.backend.entities() is None
         link(store.memory, "Lisbon", first)
@@ -215,36 +192,31 @@ class TestDelete:
         assert entity_rows(store) == {"Lisbon": [ids[1]]}
 
     def test_a_failing_history_does_not_fail_a_deletion(self, qdrant, monkeypatch):
-        (memory_id,) = qdrant.fill(["Likes tea"])
-        store = qdrant.open()
+        store, (memory_id,) = qdrant.filled(["Likes tea"])
         monkeypatch.setattr(store.memory.db, "add_history", lambda *a, **k: 1 / 0)
         assert store.write(Delete(memory_id)) == memory_id
         assert store.fetch([memory_id]) == {}
 
     def test_a_deletion_that_did_not_happen_is_an_error(self, qdrant, monkeypatch):
-        (memory_id,) = qdrant.fill(["Likes tea"])
-        store = qdrant.open()
+        store, (memory_id,) = qdrant.filled(["Likes tea"])
         monkeypatch.setattr(store.memory.vector_store, "delete", lambda vector_id: None)
         with pytest.raises(StoreError, match="still there"):
             store.write(Delete(memory_id))
 
     def test_an_outage_never_looks_like_a_deletion(self, place, monkeypatch):
-        place.fill(["Likes tea"])
-        store = place.open()
+        store, _ = place.filled(["Likes tea"])
         monkeypatch.setattr(store.backend, "count", Mock(side_effect=StoreError("down")))
         with pytest.raises(StoreError, match="down"):
             store.fetch([NOBODY])
 
     def test_what_cannot_be_an_id_is_absent(self, place):
-        place.fill(["Likes tea"])
-        store = place.open()
+        store, _ = place.filled(["Likes tea"])
         assert store.fetch(["no-uuid"]) == {}
 
 
 class TestUpdate:
     def test_a_text_is_replaced_in_place(self, place):
-        (memory_id,) = place.fill(["Lives in Lisbon"], metadata={"created_at": DAY.isoformat()})
-        store = place.open()
+        store, (memory_id,) = place.filled(["Lives in Lisbon"], metadata={"created_at": DAY.isoformat()})
         link(store.memory, "Lisbon", memory_id)
         before = store.fetch([memory_id])[memory_id]
         store.write(Update(memory_id, "Lives in Porto"))
@@ -263,12 +235,9 @@ class TestUpdate:
 
 class TestRetire:
     def test_a_retired_memory_is_hidden_but_there_with_what_supersedes_it_until_it_is_restored(self, place):
-        (memory_id,) = place.fill(["Likes tea"], metadata={"category": "food"})
-        store = place.open()
-        before, why = (
-            store.fetch([memory_id])[memory_id],
-            {"superseded_by": "b", "superseded_reason": "newer"},
-        )
+        store, (memory_id,) = place.filled(["Likes tea"], metadata={"category": "food"})
+        before = store.fetch([memory_id])[memory_id]
+        why = {"superseded_by": "b", "superseded_reason": "newer"}
         store.write(Retire(memory_id, YESTERDAY, why))
         after = store.fetch([memory_id])[memory_id]
         scope = {"user_id": "alice"}
@@ -285,14 +254,9 @@ class TestRetire:
         assert store.fetch([memory_id])[memory_id] == before
 
     def test_the_same_fact_is_learned_again(self, place, monkeypatch):
-        (memory_id,) = place.fill(["Likes tea"])
-        store = place.open()
-        monkeypatch.setattr(
-            store.memory.llm,
-            "generate_response",
-            lambda **_: '{"memory": [{"text": "Likes tea"}]}',
-            raising=False,
-        )
+        store, (memory_id,) = place.filled(["Likes tea"])
+        answer = '{"memory": [{"text": "Likes tea"}]}'
+        monkeypatch.setattr(store.memory.llm, "generate_response", lambda **_: answer, raising=False)
         assert store.memory.add("I like tea", user_id="alice")["results"] == []
         for _ in range(2):
             store.write(Retire(memory_id, YESTERDAY))
@@ -334,16 +298,14 @@ class TestRestore:
         assert count == len(ids)
 
     def test_keys_that_came_later_disappear(self, place):
-        (memory_id,) = place.fill(["Likes tea"])
-        store = place.open()
+        store, (memory_id,) = place.filled(["Likes tea"])
         before = store.fetch([memory_id])[memory_id]
         store.memory.update(memory_id, metadata={"mood": "happy"}, expiration_date="2020-01-01")
         store.write(Restore(before))
         assert store.fetch([memory_id])[memory_id] == before
 
     def test_an_entity_changed_since_keeps_its_change(self, qdrant):
-        ids = qdrant.fill(["Lives in Lisbon", "Works in Lisbon"])
-        store = qdrant.open()
+        store, ids = qdrant.filled(["Lives in Lisbon", "Works in Lisbon"])
         for memory_id in ids:
             link(store.memory, "Lisbon", memory_id)
         before = store.fetch(ids)
@@ -356,8 +318,7 @@ class TestRestore:
     def test_sparse_vectors_come_back(self, qdrant):
         from qdrant_client import models
 
-        (memory_id,) = qdrant.fill(["Likes tea"])
-        store = qdrant.open()
+        store, (memory_id,) = qdrant.filled(["Likes tea"])
         client = store.memory.vector_store.client
         (point,) = client.retrieve("memories", [memory_id], with_vectors=True)
         vector = {"": point.vector, "bm25": models.SparseVector(indices=[1, 7], values=[0.5, 0.25])}
@@ -384,8 +345,7 @@ class TestStore:
         Mem0Store(memory, owned=True).close()
 
     def test_a_snapshot_is_a_copy(self, place):
-        (memory_id,) = place.fill(["Lives in Lisbon"])
-        store = place.open()
+        store, (memory_id,) = place.filled(["Lives in Lisbon"])
         link(store.memory, "Lisbon", memory_id)
         before: Snapshot = store.fetch([memory_id])[memory_id]
         link(store.memory, "Lisbon", "11111111-2222-4333-8444-555555555555")
