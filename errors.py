@@ -51,7 +51,7 @@ class MovedOnError(StoreError):
 
 
 class RefusedChangeError(StoreError):
-    """One change is impossible: a file moved, or may not be written; the others go on."""
+    """One change is impossible: what it changes moved, or may not be written; the others go on."""
 
 
 class StoreLockedError(StoreError):

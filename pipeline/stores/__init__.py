@@ -65,9 +65,9 @@ def store_over(client: Any) -> Store:  # noqa: ANN401  (mem0 is untyped)
     if not _is_asynchronous(client):
         return open_store(client)
     if _of_platform(client):
-        from .remote.services import open_beside
+        from .remote.services import open_platform
 
-        return open_beside(client)
+        return open_platform(client.api_key, host=client.host)
     from mem0 import Memory
 
     from .mem0.store import Mem0Store

@@ -23,10 +23,6 @@ from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, Ru
 Progress = Callable[[int], None]
 
 
-class _MovedError(Exception):
-    """The store is no longer as planned; the action is skipped."""
-
-
 def refuse_foreign(plan: Plan, store: Store) -> None:
     """Refuse a plan of another store (`PlanFileError`), before anything of it is shown."""
     if plan.store != store.fingerprint:
@@ -132,7 +128,7 @@ class Writer:
                 else:
                     memory, counts = self._withdraw(run, change, plan)
                     withdrawn += counts
-            except (_MovedError, RefusedChangeError) as moved:
+            except RefusedChangeError as moved:
                 kept.append((change.memory or change.action, str(moved)))
             else:
                 self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory)
@@ -204,7 +200,7 @@ class Writer:
             try:
                 self._execute(run, action)
                 outcome, reason = Outcome.APPLIED, ""
-            except (_MovedError, RefusedChangeError) as moved:
+            except RefusedChangeError as moved:
                 reason = str(moved)
         self._journal.conclude(run.id, action.id, outcome, reason)
 
@@ -226,12 +222,12 @@ class Writer:
         for member in expected:
             snapshot = snapshots.get(member.id)
             if snapshot is None:
-                raise _MovedError(f"memory {member.id} is gone")
+                raise RefusedChangeError(f"memory {member.id} is gone")
             memory = self._store.parse(snapshot)
             if memory.text_hash != member.text_hash or memory.updated_at != member.updated_at:
-                raise _MovedError(f"memory {member.id} changed since the plan was made")
+                raise RefusedChangeError(f"memory {member.id} changed since the plan was made")
             if memory.pinned:
-                raise _MovedError(f"memory {member.id} was pinned since the plan was made")
+                raise RefusedChangeError(f"memory {member.id} was pinned since the plan was made")
 
     def _ensure_survivor(self, run: Run, action: Action, made: list[Recorded]) -> str | None:
         if isinstance(action, Merge) and action.adds:
@@ -247,7 +243,7 @@ class Writer:
             return None
         if not self._store.finds(survivor):
             self._abandon(run, action, survivor)
-            raise _MovedError(f"a search does not find memory {survivor}, which would have to stay")
+            raise RefusedChangeError(f"a search does not find memory {survivor}, which would have to stay")
         return survivor
 
     def _add(self, run: Run, action: Merge, made: list[Recorded]) -> str:
@@ -263,7 +259,7 @@ class Writer:
             added = earlier or self._store.write(new)
             self._journal.mark(run.id, number, ChangeState.DONE, memory=added)
         if not self._states(added, action.text):
-            raise _MovedError(f"the merged memory {added} could not be read back")
+            raise RefusedChangeError(f"the merged memory {added} could not be read back")
         return added
 
     def _rewrite(self, run: Run, action: Merge | TextChange, made: list[Recorded]) -> None:
@@ -278,7 +274,7 @@ class Writer:
             relations = action.relations if isinstance(action, Relate) else None
             self._store.write(Update(member.id, action.text, run.started_at, action.observations, relations))
         if not self._states(member.id, action.text):
-            raise _MovedError(f"the new text of memory {member.id} could not be read back")
+            raise RefusedChangeError(f"the new text of memory {member.id} could not be read back")
         self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
 
     def _past(self, run: Run, action: Action) -> dict[str, list[str]]:
@@ -358,7 +354,7 @@ class Writer:
             return False
         ours = {self._store.parse(before).text} | _written(plan, change.action)
         if now is not None and self._store.parse(now).text not in ours:
-            raise _MovedError("it was written anew since the run")
+            raise RefusedChangeError("it was written anew since the run")
         self._store.write(Restore(before))
         return True
 
@@ -370,11 +366,11 @@ class Writer:
         memory_id = change.memory or ""
         before, present = self._journal.snapshot(run.id, memory_id), self._now(memory_id)
         if present is None:
-            raise _MovedError("it was removed since the run")
+            raise RefusedChangeError("it was removed since the run")
         then = self._store.parse(before)
         rewritten = present.text in _written(plan, change.action) - {then.text}
         if not rewritten and (then.text, then.updated_at) != (present.text, present.updated_at):
-            raise _MovedError("it was written anew since the run")
+            raise RefusedChangeError("it was written anew since the run")
         self._store.write(Restore(before))
 
     def _withdraw(self, run: Run, change: Recorded, plan: Plan) -> tuple[str, bool]:
@@ -384,7 +380,7 @@ class Writer:
         if memory is None:
             return added, False
         if isinstance(action, Merge) and memory.text != action.text:
-            raise _MovedError("the merged memory was changed since the run")
+            raise RefusedChangeError("the merged memory was changed since the run")
         self._store.write(Delete(added))
         return added, True
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 
@@ -28,3 +29,12 @@ def stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return about.st_ino, about.st_mtime_ns, about.st_size
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Every text in a JSON value, at any depth; keys are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(inner)

@@ -20,6 +20,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..files import texts_in
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -339,20 +341,9 @@ def _lines(folder: Path, *, since: float = 0.0) -> Iterator[tuple[str, bytes]]:
 def _said(line: bytes, term: bytes) -> str:
     text, wanted = line.decode("utf-8", "replace"), term.decode("utf-8", "replace")
     try:
-        texts = list(_strings(json.loads(text)))
+        texts = list(texts_in(json.loads(text)))
     except (json.JSONDecodeError, RecursionError):
         texts = []
     flat = " ".join(next((item for item in texts if wanted in item), text).split())
     start = max(0, flat.find(wanted) - _WIDTH // 2)
     return ("…" if start else "") + flat[start : start + _WIDTH] + ("…" if len(flat) > start + _WIDTH else "")
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _strings(item)

@@ -15,16 +15,17 @@ the server's own count differs, cannot be seen whole and is never written to. `d
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 from ....errors import ConfigError, StoreError
 from ..base import Add
-from ..files import digest, fingerprint
+from ..files import digest, fingerprint, texts_in
 from ..mem0.backends import LISTING_FAULTS
 from ..mem0.rows import moment
 from .calling import Caller, Patience
@@ -44,61 +45,48 @@ _LINKED = (
 
 
 def open_platform(
+    key: str = "",
     *,
     host: str | None = None,
     org: str | None = None,
     project: str | None = None,
     patience: Patience | None = None,
 ) -> PlatformStore:
-    """Open the project that the key in `MEM0_API_KEY` belongs to, if it is the one that is meant.
+    """Open the project that a key, or the one in `MEM0_API_KEY`, belongs to, if it is the one that is meant.
 
     Raises:
         ConfigError: If there is no key, it is refused, or it opens another project.
         StoreError: If the platform does not answer.
     """
-    key = os.environ.get(KEY_VARIABLE, "").strip()
-    if not key:
-        raise ConfigError(f"{KEY_VARIABLE} is not set; put the key of your mem0 project there.")
-    store = _opened(key, host, patience)
-    for name, wanted, told in (("org", org, store.org), ("project", project, store.project)):
-        if wanted and wanted != told:
-            store.close()
-            raise ConfigError(
-                f"The key in {KEY_VARIABLE} opens the {name} {told or '(not told)'}, not {wanted}; "
-                f"a key belongs to one project, so use the key of that one."
-            )
-    return store
-
-
-def open_beside(client: Any) -> PlatformStore:
-    """A store with connections of its own, opened with the key and the address of another client."""
-    return _opened(client.api_key, client.host)
-
-
-def platform_of(client: Any) -> PlatformStore:
-    """A store over a `MemoryClient` that the caller opened and closes."""
-    return PlatformStore(client.client, Caller(_SERVICE), platform_fingerprint(client), owned=False)
-
-
-def _opened(key: str, host: str | None, patience: Patience | None = None) -> PlatformStore:
-    """Ask which project the key belongs to, as mem0's own client does."""
     import httpx
 
+    if not (key := key or os.environ.get(KEY_VARIABLE, "").strip()):
+        raise ConfigError(f"{KEY_VARIABLE} is not set; put the key of your mem0 project there.")
     caller, host = Caller(_SERVICE, patience), (host or _HOST).rstrip("/")
     # As mem0's own client names the caller; no secret depends on the sum.
     caller_id = hashlib.md5(key.encode(), usedforsecurity=False).hexdigest()
     headers = {"Authorization": f"Token {key}", "Mem0-User-ID": caller_id}
     client = httpx.Client(base_url=host, headers=headers, timeout=caller.patience.timeout)
     store = PlatformStore(client, caller, "")
-    try:
+    with contextlib.ExitStack() as opened:  # as mem0's own client asks which project the key belongs to
+        opened.callback(client.close)
         told = store._ask("opening the project", "GET", "/v1/ping/")
-    except BaseException:
-        client.close()
-        raise
-    store.org, store.project = told.get("org_id"), told.get("project_id")
-    named = SimpleNamespace(host=host, api_key=key, org_id=store.org, project_id=store.project)
+        own = {"org": told.get("org_id"), "project": told.get("project_id")}
+        for name, wanted in (("org", org), ("project", project)):
+            if wanted and wanted != own[name]:
+                raise ConfigError(
+                    f"The key in {KEY_VARIABLE} opens the {name} {own[name] or '(not told)'}, not {wanted}; "
+                    f"a key belongs to one project, so use the key of that one."
+                )
+        opened.pop_all()
+    named = SimpleNamespace(host=host, api_key=key, org_id=own["org"], project_id=own["project"])
     store.fingerprint = platform_fingerprint(named)
     return store
+
+
+def platform_of(client: Any) -> PlatformStore:
+    """A store over a `MemoryClient` that the caller opened and closes."""
+    return PlatformStore(client.client, Caller(_SERVICE), platform_fingerprint(client), owned=False)
 
 
 class PlatformStore(RemoteStore):
@@ -115,8 +103,6 @@ class PlatformStore(RemoteStore):
     )
     scope_keys = ("user_id", "agent_id", "app_id", "run_id")
     record_path, search_path = "/v1/memories/{}/", "/v3/memories/search/"
-    org: str | None = None  # what the key opens
-    project: str | None = None
 
     def _listing(self, ids: Mapping[str, str]) -> Listing:
         """Expired ones included; merged ones are told apart."""
@@ -260,18 +246,10 @@ def _held(rows: Mapping[str, Row]) -> frozenset[str]:
         named
         for row in rows.values()
         if row.get("synthesized")
-        for named in _texts(row)
+        for named in texts_in(row)
         if named in rows and named != row["id"]
     }
     return frozenset(newer | chains | evidence)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list):
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(inner)
 
 
 SERVER_KEY_VARIABLE = "MEM0_SERVER_API_KEY"
