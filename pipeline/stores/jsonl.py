@@ -48,17 +48,15 @@ def read_mapping(text: str) -> dict[str, tuple[str, ...]]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     named = parts[0] if parts and "=" not in parts[0] else "plain"
     if named not in PRESETS:
-        raise UsageError(
-            f"{named!r} is no preset; they are {', '.join(PRESETS)}, or give text=FIELD,id=FIELD."
-        )
+        known = f"they are {', '.join(PRESETS)}, or give text=FIELD,id=FIELD."
+        raise UsageError(f"{named!r} is no preset; {known}")
     found = {name: tuple(paths.split("|")) for name, paths in map(str.split, table_lines("exports", named))}
     for part in parts[named == parts[0] :]:
         name, _, path = part.partition("=")
         name = {"scope": "user_id"}.get(name.strip(), name.strip())
         if name not in _FIELDS or not path.strip():
-            raise UsageError(
-                f"{part!r} maps nothing; write FIELD=PATH with one of {', '.join(_FIELDS)}, scope."
-            )
+            known = f"write FIELD=PATH with one of {', '.join(_FIELDS)}, scope."
+            raise UsageError(f"{part!r} maps nothing; {known}")
         found[name] = (path.strip(),)
     return found
 

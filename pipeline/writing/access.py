@@ -19,10 +19,8 @@ from ..stores.files.database import Database, state_directory
 
 _log = logging.getLogger(__name__)
 
-# An application never waits longer than this for another process that writes the same file.
-_WAIT_SECONDS = 0.2
-# Reads that could not be noted, such as while a run writes, are noted with the next ones.
-_WAITING_AT_MOST = 10_000
+_WAIT_SECONDS = 0.2  # an application never waits longer for another process that writes the same file
+_WAITING_AT_MOST = 10_000  # reads that could not be noted, as while a run writes, wait for the next ones
 # A merge proves a fact to be in use, too, but not that anybody's reads are on record.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS access (
@@ -73,9 +71,8 @@ class TrackedMemory:
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._tracked, name)
-        return (
-            _noting(attribute, self._note) if name in ("search", "get") and callable(attribute) else attribute
-        )
+        reads = name in ("search", "get") and callable(attribute)
+        return _noting(attribute, self._note) if reads else attribute
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._tracked, name, value)

@@ -21,9 +21,7 @@ from ...errors import ConfigError, StoreLockedError
 from ..stores.files.database import make_private
 
 BEAT_S = 30.0  # between two signs of life of an owner
-SILENT_S = (
-    3600.0  # an owner on another machine, where no process can be looked up, is gone after such a silence
-)
+SILENT_S = 3600.0  # after which an owner on another machine, where no process can be looked up, is gone
 _SAME_START_S = 1.0  # start times are told in clock ticks; two readings of one differ by less
 
 

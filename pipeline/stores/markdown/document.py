@@ -19,14 +19,13 @@ from typing import Any, NamedTuple
 
 from ....models.markdown_blocks import bullets, frontmatter, markdown_lines, split_lines
 from ....models.text.tables import expression
-from ....records import as_utc, says_pinned
+from ....records import as_utc, noted_moment, says_pinned
 from ..files import digest
 from ..files.undo import Image
 
 BOM = codecs.BOM_UTF8
 ENTRIES = 2  # fewest bullets of a file of lists
-DESCRIBED_ENTRIES = 4
-"""Fewest bullets where the frontmatter describes the file: a few bullets are the parts of one memory."""
+DESCRIBED_ENTRIES = 4  # the same where the frontmatter describes it: a few are the parts of one memory
 WHOLE = "whole-file"
 """In the place of an entry's name: the file with everything in it, also one that does not exist yet."""
 INDEX_CATEGORY = "index"
@@ -100,11 +99,9 @@ class Document:
     def value(self, *names: str) -> Any:  # noqa: ANN401  (frontmatter may hold anything)
         """The first of these keys the frontmatter has, at the top or under `metadata`."""
         nested = self.frontmatter.get("metadata")
-        for place in (self.frontmatter, nested if isinstance(nested, Mapping) else {}):
-            for name in names:
-                if place.get(name) is not None:
-                    return place[name]
-        return None
+        places = (self.frontmatter, nested if isinstance(nested, Mapping) else {})
+        found = (place.get(name) for place in places for name in names)
+        return next((value for value in found if value is not None), None)
 
     def with_whole(self, text: str) -> bytes:
         """Bytes of the file with another text."""
@@ -339,12 +336,7 @@ def as_moment(value: object) -> datetime | None:
         return as_utc(value)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
-    if not isinstance(value, str):
-        return None
-    try:
-        return as_moment(datetime.fromisoformat(value.strip()))
-    except ValueError:
-        return None
+    return noted_moment(value.strip()) if isinstance(value, str) else None
 
 
 def _dates(values: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> list[datetime]:
