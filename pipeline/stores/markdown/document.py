@@ -1,4 +1,4 @@
-"""A Markdown file of memories: text that goes back to the same bytes, entries of a list, and records.
+"""A Markdown file of memories: text that goes back to the same bytes, and entries of a list.
 
 A file is one memory, unless its body is nothing but headings and bullets: then each bullet with all that is
 nested in it is one. An edit keeps every line that it does not change.
@@ -13,15 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ....models.markdown_blocks import bullets, frontmatter, markdown_lines, split_lines
 from ....models.text.tables import expression
-from ....records import as_utc, noted_moment, says_pinned
 from ..files import digest
-from ..files.undo import Image
 
 BOM = codecs.BOM_UTF8
 ENTRIES = 2  # fewest bullets of a file of lists
@@ -34,13 +30,9 @@ _STRAY = {0xDC00 + byte: 0xF700 + byte for byte in range(0x80, 0x100)}
 kept in JSON and SQLite."""
 _BYTES = {kept: surrogate for surrogate, kept in _STRAY.items()}
 _BULLET = re.compile(r"[ ]{0,3}[-*+](?:[ \t]+|$)")
-_PART, _PROTECTED = expression("markdown", "part"), expression("markdown", "protected")
+_PART = expression("markdown", "part")
 _POINTS = re.compile(r"[^\w\[]*(?:\[[^\]\n]*\]\([^)\n]*\.md|\[\[)", re.IGNORECASE)
 _LEADING_BLANKS = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
-_CREATED = ("created", "created_at", "date")
-_UPDATED = ("updated", "updated_at", "last_updated", "modified", "last_modified")
-_DATE_LENGTH = len("2026-11-21")
-_NAMED_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 class Line(NamedTuple):
@@ -248,17 +240,6 @@ def _entries(body: str, offset: int, *, mixed: bool) -> list[Entry]:
     return entries
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """What is known of a file besides its bytes."""
-
-    path: Path
-    directory: str  # name of its directory
-    committed: datetime | None  # its latest commit
-    dirty: bool  # whether somebody changed it since
-    dated_ns: int  # modification time of the last write that was not ours: the age of what it says
-
-
 def file_of(memory_id: str) -> str:
     """The file in which a memory stands.
 
@@ -282,67 +263,3 @@ def whole_id(file: str) -> str:
     'memory/MEMORY.md#whole-file'
     """
     return f"{file}#{WHOLE}"
-
-
-def memory_row(state: Image, document: Document, entry: Entry | None, about: About) -> dict[str, Any]:
-    """The record of a file that is one memory, or of one entry."""
-    said = (document.frontmatter, document.frontmatter.get("metadata"))
-    values = [item for item in said if isinstance(item, Mapping)]
-    created, updated = _dates(values, _CREATED), _dates(values, _UPDATED)
-    file = datetime.fromtimestamp(about.dated_ns / 1e9, UTC)
-    latest = (*updated, *created, about.committed or file)[0]
-    name, described, kind = (_line(document.value(key)) for key in ("name", "description", "type"))
-    text = entry.text if entry else document.body or described or name
-    stated = as_moment(text.lstrip("([")[:_DATE_LENGTH]) if entry else None
-    days = {match[0] for match in _NAMED_DAY.finditer(about.path.stem)}
-    days = days or {day.date().isoformat() for day in (*created, *updated)}
-    metadata = {str(k): _line(v) for item in reversed(values) for k, v in item.items() if isinstance(v, str)}
-    marked = any(document.value(key) in (True, "true", "yes") for key in ("pinned", "critical", "protected"))
-    marked = marked or any(says_pinned(each) or _PROTECTED.match(each) for each in (text, described))
-    # What could not be written back faithfully is protected like a pinned memory.
-    fixed = not document.faithful or about.path.is_symlink() or not state.mode & 0o222
-    return {
-        "text": text,
-        "category": " / ".join(filter(None, (kind.casefold(), entry.heading if entry else ""))) or None,
-        "metadata": {
-            **metadata,
-            "name": name,
-            "description": described,
-            "frontmatter": bool(document.frontmatter),
-            **({"heading": entry.heading} if entry else {}),
-            "line": plain(document.source[: entry.start if entry else document.start]).count("\n") + 1,
-            # The latest moment it may have been written, and the one day that frontmatter or name gives.
-            "written": max([*created, *updated, (not about.dirty and about.committed) or file]).isoformat(),
-            "day": next(iter(days)) if len(days) == 1 else "",
-        },
-        "created_at": (stated or (*created, latest)[0]).isoformat(),
-        "updated_at": (stated or latest).isoformat(),
-        "pinned": marked or fixed,
-        "directory": about.directory,
-        "sha": state.digest,
-    }
-
-
-def whole_row(state: Image | None, *, directory: str, name: str) -> dict[str, Any]:
-    """The record of a file with all that is in it; one that does not exist is empty."""
-    text, sha = (plain(decode(state.data)), state.digest) if state else ("", "")
-    row = {"text": text, "category": INDEX_CATEGORY, "metadata": {"name": name}, "created_at": None}
-    return row | {"updated_at": None, "pinned": False, "directory": directory, "sha": sha}
-
-
-def as_moment(value: object) -> datetime | None:
-    """Read what YAML or a person wrote as a date; a mere day is its midnight in UTC."""
-    if isinstance(value, datetime):
-        return as_utc(value)
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day, tzinfo=UTC)
-    return noted_moment(value.strip()) if isinstance(value, str) else None
-
-
-def _dates(values: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> list[datetime]:
-    found = (as_moment(item.get(name)) for item in values for name in names)
-    return [moment for moment in found if moment is not None]
-
-
-def _line(value: object) -> str:
-    return " ".join(str(value).split()) if value is not None else ""

@@ -8,31 +8,39 @@ with every write of ours.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ....errors import RefusedChangeError, StoreError, UsageError
-from ....records import Inventory, Memory, Scope
+from ....models.text.tables import expression
+from ....records import Inventory, Memory, Scope, as_utc, noted_moment, says_pinned
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
 from ..files import digest
 from ..files.undo import FileHistory, Image, keep_copy, keep_folders, read_image
 from .directories import INDEX, MemoryDirectory, unreadable
-from .document import (
-    WHOLE,
-    About,
-    Document,
-    as_moment,
-    decode,
-    encode,
-    memory_row,
-    parse,
-    plain,
-    split_id,
-    whole_row,
-)
+from .document import INDEX_CATEGORY, WHOLE, Document, Entry, decode, encode, parse, plain, split_id
 from .project import changed_files, latest_commits
+
+_PROTECTED = expression("markdown", "protected")
+_CREATED = ("created", "created_at", "date")
+_UPDATED = ("updated", "updated_at", "last_updated", "modified", "last_modified")
+_DATE_LENGTH = len("2026-11-21")
+_NAMED_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What is known of a file besides its bytes."""
+
+    path: Path
+    directory: str  # name of its directory
+    committed: datetime | None  # its latest commit
+    dirty: bool  # whether somebody changed it since
+    dated_ns: int  # modification time of the last write that was not ours: the age of what it says
 
 
 class MarkdownStore(Store):
@@ -89,7 +97,7 @@ class MarkdownStore(Store):
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
         row = {key: value for key, value in snapshot.payload.items() if key not in ("directory", "sha")}
-        row |= {name: as_moment(row[name]) for name in ("created_at", "updated_at")}
+        row |= {name: _moment_of(row[name]) for name in ("created_at", "updated_at")}
         return Memory(id=snapshot.id, scope=Scope.of(directory=snapshot.payload["directory"]), **row)
 
     def finds(self, memory_id: str) -> bool:
@@ -147,8 +155,8 @@ class MarkdownStore(Store):
         document, about = self._document(directory, path, state)
         file = f"{directory.name}/{directory.relative(path)}"
         for entry in document.entries:
-            yield Snapshot(f"{file}#{entry.id}", memory_row(state, document, entry, about))
-        whole = Snapshot(file, memory_row(state, document, None, about))
+            yield Snapshot(f"{file}#{entry.id}", _memory_row(state, document, entry, about))
+        whole = Snapshot(file, _memory_row(state, document, None, about))
         if whole.payload["text"] and not (document.entries or document.mixed or document.is_bare):
             yield whole
 
@@ -158,15 +166,15 @@ class MarkdownStore(Store):
             raise StoreError(f"The memory directory {directory.name} is gone; nothing was changed.")
         state = _read(path)
         if part == WHOLE:
-            return Snapshot(memory_id, whole_row(state, directory=directory.name, name=path.name))
+            return Snapshot(memory_id, _whole_row(state, directory=directory.name, name=path.name))
         if state is None:
             return None
         document, about = self._document(directory, path, state)
         entry = document.entry(part) if part else None
         gone = part and entry is None
-        return None if gone else Snapshot(memory_id, memory_row(state, document, entry, about))
+        return None if gone else Snapshot(memory_id, _memory_row(state, document, entry, about))
 
-    def _document(self, directory: MemoryDirectory, path: Path, state: Image) -> tuple[Document, About]:
+    def _document(self, directory: MemoryDirectory, path: Path, state: Image) -> tuple[Document, _About]:
         """A file of memories, and what is known of it; its age is that of the last foreign change."""
         note = self._history.noted(str(path), state.digest)
         held = self._parsed.get(path)
@@ -179,7 +187,7 @@ class MarkdownStore(Store):
             self._dirty |= changed_files(directory.path)
         committed = self._commits[directory.path].get(path)
         dated = note["dated_ns"] if note else state.mtime_ns
-        return held[1], About(path, directory.name, committed, note is None and path in self._dirty, dated)
+        return held[1], _About(path, directory.name, committed, note is None and path in self._dirty, dated)
 
     def _change(self, memory_id: str, text: str | None) -> None:
         directory, path, part = self._place(memory_id)
@@ -244,3 +252,67 @@ def _faithful(document: Document, path: Path) -> Document:
     if not document.faithful:
         raise RefusedChangeError(f"the file {path.name} holds bytes that could not be kept")
     return document
+
+
+def _memory_row(state: Image, document: Document, entry: Entry | None, about: _About) -> dict[str, Any]:
+    """The record of a file that is one memory, or of one entry."""
+    said = (document.frontmatter, document.frontmatter.get("metadata"))
+    values = [item for item in said if isinstance(item, Mapping)]
+    created, updated = _dates(values, _CREATED), _dates(values, _UPDATED)
+    file = datetime.fromtimestamp(about.dated_ns / 1e9, UTC)
+    latest = (*updated, *created, about.committed or file)[0]
+    name, described, kind = (_line(document.value(key)) for key in ("name", "description", "type"))
+    text = entry.text if entry else document.body or described or name
+    stated = _moment_of(text.lstrip("([")[:_DATE_LENGTH]) if entry else None
+    days = {match[0] for match in _NAMED_DAY.finditer(about.path.stem)}
+    days = days or {day.date().isoformat() for day in (*created, *updated)}
+    metadata = {str(k): _line(v) for item in reversed(values) for k, v in item.items() if isinstance(v, str)}
+    marked = any(document.value(key) in (True, "true", "yes") for key in ("pinned", "critical", "protected"))
+    marked = marked or any(says_pinned(each) or _PROTECTED.match(each) for each in (text, described))
+    # What could not be written back faithfully is protected like a pinned memory.
+    fixed = not document.faithful or about.path.is_symlink() or not state.mode & 0o222
+    return {
+        "text": text,
+        "category": " / ".join(filter(None, (kind.casefold(), entry.heading if entry else ""))) or None,
+        "metadata": {
+            **metadata,
+            "name": name,
+            "description": described,
+            "frontmatter": bool(document.frontmatter),
+            **({"heading": entry.heading} if entry else {}),
+            "line": plain(document.source[: entry.start if entry else document.start]).count("\n") + 1,
+            # The latest moment it may have been written, and the one day that frontmatter or name gives.
+            "written": max([*created, *updated, (not about.dirty and about.committed) or file]).isoformat(),
+            "day": next(iter(days)) if len(days) == 1 else "",
+        },
+        "created_at": (stated or (*created, latest)[0]).isoformat(),
+        "updated_at": (stated or latest).isoformat(),
+        "pinned": marked or fixed,
+        "directory": about.directory,
+        "sha": state.digest,
+    }
+
+
+def _whole_row(state: Image | None, *, directory: str, name: str) -> dict[str, Any]:
+    """The record of a file with all that is in it; one that does not exist is empty."""
+    text, sha = (plain(decode(state.data)), state.digest) if state else ("", "")
+    row = {"text": text, "category": INDEX_CATEGORY, "metadata": {"name": name}, "created_at": None}
+    return row | {"updated_at": None, "pinned": False, "directory": directory, "sha": sha}
+
+
+def _moment_of(value: object) -> datetime | None:
+    """Read what YAML or a person wrote as a date; a mere day is its midnight in UTC."""
+    if isinstance(value, datetime):
+        return as_utc(value)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    return noted_moment(value.strip()) if isinstance(value, str) else None
+
+
+def _dates(values: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> list[datetime]:
+    found = (_moment_of(item.get(name)) for item in values for name in names)
+    return [moment for moment in found if moment is not None]
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value).split()) if value is not None else ""

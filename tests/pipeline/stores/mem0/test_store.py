@@ -9,16 +9,8 @@ from unittest.mock import Mock
 
 import pytest
 from mem0_dream.errors import RefusedChangeError, StoreError, UsageError
-from mem0_dream.pipeline.stores.base import (
-    Add,
-    Capabilities,
-    Delete,
-    Restore,
-    Retire,
-    ScopeFilter,
-    Snapshot,
-    Update,
-)
+from mem0_dream.pipeline.stores import base
+from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.records import Scope
 from mem0_stores import ALICE, DAY, EVERYTHING, link, remember
@@ -49,7 +41,7 @@ class TestRead:
         assert inventory.gaps == ()
         assert inventory.store == store.fingerprint
         assert len(inventory.fidelity) == 1
-        assert store.capabilities == Capabilities(retire=True, vector=True, amend=True)
+        assert store.capabilities == base.Capabilities(retire=True, vector=True, amend=True)
         assert store.kind == "mem0"
 
     def test_expired_memories_are_listed(self, place):
