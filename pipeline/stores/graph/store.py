@@ -191,20 +191,21 @@ class GraphStore(Store):
     def resume(self, run: str) -> None:
         """Open the core memory that a run began with, if none was given."""
         self._run = run
-        self._core_changes()
+        if self.core is None and (noted := self.notes.noted(f"{_CORE} {run}")):
+            self.core = CoreFile(Path(noted["path"]), self._history)
 
     def finish(self, run: str, *, at: datetime) -> None:
-        """Note the day in the core memory."""
+        """Note the day in the core memory; a damaged file was told before, and what is in it stays."""
         self._run = run
-        # A damaged file was told before, and what is in it stays.
         with contextlib.suppress(RefusedChangeError):
             if self.core is not None:
                 self.core.note_consolidation(at=at, key=self._key("core day"))
 
     def undo(self, run: str, *, whole: bool) -> None:
         """Put the core memory back: to the letter if only the run changed it, else without its promotions."""
-        self._run = run
-        self._demote(self._core_changes() if whole else ())
+        self.resume(run)
+        if whole and self.core is not None:
+            self._demote(self._history.keys(str(self.core.path), self._key("core ")))
 
     def before(self, run: str) -> GraphDocument | None:
         """The graph as a run found it; None if that is not known."""
@@ -235,12 +236,6 @@ class GraphStore(Store):
 
     def _key(self, memory_id: str) -> str:
         return f"{self._run} {memory_id}"
-
-    def _core_changes(self) -> list[str]:
-        """The changes of the core memory by this run; the file is opened if none was given."""
-        if self.core is None and (noted := self.notes.noted(f"{_CORE} {self._run}")):
-            self.core = CoreFile(Path(noted["path"]), self._history)
-        return self._history.keys(str(self.core.path), self._key("core ")) if self.core else []
 
     def _entity_memory(self, snapshot: Snapshot) -> Memory:
         items = [GraphLine.of(raw).item for raw in snapshot.payload["raws"]]
@@ -347,7 +342,6 @@ class GraphStore(Store):
 
     def _demote(self, changes: Sequence[str]) -> None:
         """Take changes of the core memory back; a damaged file was told before, and what is in it stays."""
-        self._core_changes()
         with contextlib.suppress(RefusedChangeError):
             if self.core is not None:
                 self.core.take_back(changes)
