@@ -165,11 +165,7 @@ def _show(details: Sequence[Detail]) -> str:
 
 
 def contradicting(a: str, b: str) -> Contradicting:
-    """Whether two texts give one attribute two values, or deny or turn round each other, and how surely.
-
-    >>> contradicting("Lives in Oslo", "Lives in Bergen"), contradicting("Likes Oslo", "Likes Bergen")
-    (<Contradicting.SURE: 2>, <Contradicting.NO: 0>)
-    """
+    """Whether two texts give one attribute two values, or deny or turn round each other, and how surely."""
     left, right = extract(a), extract(b)
     if frames.opposed(left, right) or turned_round(left, right):
         return Contradicting.SURE
@@ -221,11 +217,7 @@ def _kept(detail: Detail, kept: Sequence[Detail], target: Facts, folded: str) ->
 
 
 def is_specific(text: str) -> bool:
-    """Return whether a text holds a detail: a name, number, date, identifier, attribute and value.
-
-    >>> is_specific("Blood type O-"), is_specific("Fixed bug"), is_specific("Licence: AGPL-3.0")
-    (True, False, True)
-    """
+    """Return whether a text holds a detail: a name, number, date, identifier, attribute and value."""
     facts = extract(text)
     literal = facts.links or facts.paths or facts.identifiers or facts.versions or facts.names or facts.quotes
     dated = facts.days or facts.weekdays or facts.clocks
@@ -234,11 +226,7 @@ def is_specific(text: str) -> bool:
 
 
 def shared_values(a: str, b: str) -> bool:
-    """Whether two texts state one number, date, time, version or code.
-
-    >>> shared_values("Naps at one o'clock", "Siesta from 1 pm"), shared_values("Naps daily", "Naps at one")
-    (True, False)
-    """
+    """Whether two texts state one number, date, time, version or code."""
     return any(
         len(each.only_left) + len(each.only_right) < len(each.mine) + len(each.theirs)
         for each in _differences(extract(a), extract(b))

@@ -181,11 +181,7 @@ def _named(left: Facts, right: Facts) -> Rival | None:
 
 
 def named_attribute(left: Facts, right: Facts) -> str | None:
-    """The name of the attribute to which two texts give rival values, if it is one with a name.
-
-    >>> named_attribute(extract("Mum lives in Lisbon"), extract("Her mother has moved to Cascais"))
-    'home'
-    """
+    """The name of the attribute to which two texts give rival values, if it is one with a name."""
     named = _named(left, right)
     return named.attribute if named is not None else None
 

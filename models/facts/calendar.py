@@ -77,11 +77,7 @@ class Relative(Detail):
         return self.unit != other.unit or self.offset == other.offset
 
     def on(self, moment: datetime) -> Day:
-        """Return what it means in a memory written at that moment.
-
-        >>> Relative("last month", "month", -1).on(datetime(2025, 1, 9))
-        Day(text='last month', year=2024, month=12, day=None, part='', swapped=False)
-        """
+        """Return what it means in a memory written at that moment."""
         today = moment.date()
         if self.unit == "day":
             try:
@@ -102,11 +98,7 @@ def _fits(mine: Parts, theirs: Parts) -> bool:
 
 
 def dates(page: Page) -> tuple[Day, ...]:
-    """Take absolute dates and parts of dates.
-
-    >>> [(d.year, d.month, d.day) for d in dates(Page("12 March, 2025-03-12, May 2024, in 2019"))]
-    [(2025, 3, 12), (None, 3, 12), (2024, 5, None), (2019, None, None)]
-    """
+    """Take absolute dates and parts of dates."""
     return read(page, (*_DATES, ("year", partial(_year_alone, page)), _SHORT_YEAR))
 
 
@@ -304,11 +296,7 @@ class Frequency(Detail):
 
 
 def frequencies(page: Page) -> tuple[Frequency, ...]:
-    """Take how often something happens; weekdays must be taken before, for "every other Friday".
-
-    >>> [each.seconds[0] / 86400 for each in frequencies(Page("twice a day, every other week, monthly"))]
-    [0.5, 14.0, 30.4375]
-    """
+    """Take how often something happens; weekdays must be taken before, for "every other Friday"."""
     rates = []
     for match in page.find("counted_daily"):
         each, whole = _span(match["adverb"]), value_of(match["n"]) or 1.0

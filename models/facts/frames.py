@@ -111,21 +111,13 @@ def _found(name: str, facts: Facts) -> str | None:
 
 
 def exception(left: Facts, right: Facts) -> Change | None:
-    """Return the exception that only one of two general statements makes.
-
-    >>> exception(extract("Every bill is paid by card"), extract("Every bill except rent is paid by card"))
-    ('-', 'except')
-    """
+    """Return the exception that only one of two general statements makes."""
     change = _only_one(_found("exception", left), _found("exception", right))
     return change if change and _found("universal", left) and _found("universal", right) else None
 
 
 def swap(left: Facts, right: Facts) -> Change | None:
-    """Return the different words that two texts hold in one place of an otherwise equal sentence.
-
-    >>> swap(extract("Nephew Dmitri studies medicine"), extract("Nephew Dmitri studies law"))
-    ('medicine', 'law')
-    """
+    """Return the different words that two texts hold in one place of an otherwise equal sentence."""
     mine, theirs = left.words, right.words
     shorter = min(len(mine), len(theirs))
     head = next((i for i in range(shorter) if not _alike(mine[i], theirs[i])), shorter)
@@ -143,12 +135,7 @@ def swap(left: Facts, right: Facts) -> Change | None:
 
 
 def swap_of_one(left: Facts, right: Facts) -> tuple[Word, Word] | None:
-    """Return the words in the only place in which two texts of equal length differ.
-
-    >>> places = swap_of_one(extract("Likes loud music"), extract("Likes quiet music"))
-    >>> places and (places[0].text, places[1].text)
-    ('loud', 'quiet')
-    """
+    """Return the words in the only place in which two texts of equal length differ."""
     if len(left.words) != len(right.words):
         return None
     swapped = [pair for pair in zip(left.words, right.words, strict=True) if not _alike(*pair)]
@@ -186,11 +173,7 @@ def surface(facts: Facts, part: Sequence[Word]) -> str:
 
 
 def added_count(left: Facts, right: Facts) -> Change | None:
-    """The counts of one kind of thing in both texts, where only one text has another beside it.
-
-    >>> added_count(extract("Has 64 A100 GPUs"), extract("Has 64 A100 GPUs and 32 H100 GPUs"))
-    ('64 A100 GPUs', '64 A100 GPUs and 32 H100 GPUs')
-    """
+    """The counts of one kind of thing in both texts, where only one text has another beside it."""
     for mine, theirs in ((left.text, right.text), (right.text, left.text)):
         for listing in pattern("two_counts").finditer(mine):
             one, of_one, things, two, of_two = ((part or "").lower() for part in listing.groups())
@@ -211,11 +194,7 @@ _OTHER_BOUNDS = {pair for one, other in _BOUNDS for pair in ((one, other), (othe
 
 
 def opposed(left: Facts, right: Facts) -> bool:
-    """Whether equal sentences differ in a denial, a bound or a port alone, so that both cannot hold.
-
-    >>> opposed(extract("User likes cats"), extract("User doesn't like cats"))
-    True
-    """
+    """Whether equal sentences differ in a denial, a bound or a port alone, so that both cannot hold."""
     mine, theirs = _heard(left.text), _heard(right.text)
     if denying := mine.denying ^ theirs.denying:
         rest = [[word for word in each.stems if word not in denying] for each in (mine, theirs)]
@@ -252,13 +231,7 @@ def _heard(text: str) -> _Heard:
 
 
 def denied(denying: Facts, other: Facts) -> list[Negation]:
-    """Return the negations of one text whose reach the other affirms.
-
-    >>> [each.cue for each in denied(extract("Does not use tabs"), extract("Uses tabs"))]
-    ['not']
-    >>> denied(extract("Does not use tabs"), extract("Avoids tabs"))
-    []
-    """
+    """Return the negations of one text whose reach the other affirms."""
     hard = [each for each in denying.negations if each.hard and each.reach]
     if not hard or pattern("hidden_denial").search(other.text):
         return []
@@ -305,11 +278,7 @@ def _same_denial(mine: Negation, theirs: Negation) -> bool:
 
 
 def foreign_denial(left: Facts, right: Facts) -> Change | None:
-    """Return the negations of both texts where only one of them has any.
-
-    >>> foreign_denial(extract("Mag keine Katzen"), extract("Mag Katzen"))
-    ('keine', '-')
-    """
+    """Return the negations of both texts where only one of them has any."""
     found = (
         pattern("foreign_denial").search(each.text) or pattern("spanish_no").search(each.text)
         for each in (left, right)
@@ -318,11 +287,7 @@ def foreign_denial(left: Facts, right: Facts) -> Change | None:
 
 
 def told_end(a: str, b: str) -> str | None:
-    """The word by which one of two texts tells of an end, if the other tells of none.
-
-    >>> told_end("Is allergic to peanuts", "Has outgrown the peanut allergy")
-    'outgrown'
-    """
+    """The word by which one of two texts tells of an end, if the other tells of none."""
     ends = _end(a), _end(b)
     return None if all(ends) else ends[0] or ends[1]
 
@@ -334,11 +299,7 @@ def _end(text: str) -> str | None:
 
 
 def still_done(a: str, b: str) -> int | None:
-    """Which text, 0 or 1, says that something is done now of which the other tells that it is given up.
-
-    >>> still_done("Smokes", "Quit smoking in 2023"), still_done("Smoked for years", "Quit smoking")
-    (0, None)
-    """
+    """Which text, 0 or 1, says that something is done now of which the other tells that it is given up."""
     end, plain = told_end(a, b), int(_end(a) is not None)
     given_up = end is not None and pattern("given_up").fullmatch(end)
     return plain if given_up and not pattern("not_now").search((a, b)[plain]) else None
@@ -356,9 +317,6 @@ def progressed(left: Facts, right: Facts) -> Change | None:
     """Return the words for what is ahead and for what is done, where each text has only one of these.
 
     The older of two such texts is no copy of the newer: read today it is false.
-
-    >>> progressed(extract("Oven service is booked for March 12"), extract("Oven was serviced on March 12"))
-    ('is booked for', 'was serviced')
     """
     if max(len(left.content), len(right.content)) > _MOST_WORDS:
         return None

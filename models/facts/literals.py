@@ -58,11 +58,7 @@ class Identifier(Literal):
     kind: ClassVar[str] = "identifier"
 
     def _same(self, other: Identifier, /) -> bool:
-        """Whether both are spelled alike, hyphens and a plural s aside, or one ends in the other.
-
-        >>> Identifier("SHA-256", "sha-256").agrees(Identifier("HMAC-SHA256", "hmac-sha256"))
-        True
-        """
+        """Whether both are spelled alike, hyphens and a plural s aside, or one ends in the other."""
         short, long = sorted((each.key.replace("-", "") for each in (self, other)), key=len)
         short = short.lstrip("#") if "#" not in long else short
         return short == long or (len(short) >= _SHORTEST_TAIL and long.endswith(short)) or long == short + "s"
@@ -81,11 +77,7 @@ class Quote(Literal):
 
 @dataclass(frozen=True, slots=True)
 class Version(Literal):
-    """A version of something; "18" agrees with "18.17", but "3.1" is not "3.10".
-
-    >>> Version("v1.2", "1.2").agrees(Version("1.2.0", "1.2.0"))
-    True
-    """
+    """A version of something; "18" agrees with "18.17", but "3.1" is not "3.10"."""
 
     kind: ClassVar[str] = "version"
 
@@ -98,11 +90,7 @@ class Version(Literal):
 
 
 def links(page: Page) -> tuple[Link, ...]:
-    """Take URLs and e-mail addresses.
-
-    >>> links(Page("see https://www.Example.com/a/."))
-    (Link(text='https://www.Example.com/a/', key='example.com/a'),)
-    """
+    """Take URLs and e-mail addresses."""
     addresses = []
     for name in ("url", "email"):
         for match in page.find(name):
@@ -114,11 +102,7 @@ def links(page: Page) -> tuple[Link, ...]:
 
 
 def quotes(page: Page) -> tuple[Quote, ...]:
-    """Read code spans and quoted strings, and leave their words to the other readers.
-
-    >>> quotes(Page('call `make test` or "go"'))
-    (Quote(text='make test', key='make test'), Quote(text='go', key='go'))
-    """
+    """Read code spans and quoted strings, and leave their words to the other readers."""
     quoted = []
     for name in ("code_span", "quoted"):
         for match in page.find(name):
@@ -129,11 +113,7 @@ def quotes(page: Page) -> tuple[Quote, ...]:
 
 
 def paths(page: Page) -> tuple[Path, ...]:
-    """Take files and folders.
-
-    >>> [path.key for path in paths(Page("edit src/app.py, not /etc/hosts"))]
-    ['src/app.py', 'etc/hosts']
-    """
+    """Take files and folders."""
     locations = []
     for match in page.find("path"):
         text = match.group().rstrip(".,;:")
@@ -145,11 +125,7 @@ def paths(page: Page) -> tuple[Path, ...]:
 
 
 def identifiers(page: Page) -> tuple[Identifier, ...]:
-    """Take tickets, hosts, flags, variables, models, hashes, addresses and long numbers.
-
-    >>> [each.key for each in identifiers(Page("PR #260 on log-01b sets MAX_RETRIES with --fast"))]
-    ['#260', 'log-01b', 'max_retries', '--fast']
-    """
+    """Take tickets, hosts, flags, variables, models, hashes, addresses and long numbers."""
     names = []
     for name in ("identifier", "flag"):
         for match in page.find(name):
@@ -164,11 +140,7 @@ def identifiers(page: Page) -> tuple[Identifier, ...]:
 
 
 def versions(page: Page) -> tuple[Version, ...]:
-    """Take versions: with a v, with three parts, or two parts behind a capitalised or well-known tool.
-
-    >>> [each.key for each in versions(Page("Python 3.11, v2, 1.4.0-rc1"))]
-    ['2', '1.4.0-rc1', '3.11']
-    """
+    """Take versions: with a v, with three parts, or two parts behind a capitalised or well-known tool."""
     releases = []
     for match in page.find("version"):
         page.mark(*match.span())

@@ -39,11 +39,7 @@ def _alike(word: str) -> frozenset[str]:
 
 
 def named_among(word: str, words: frozenset[str]) -> bool:
-    """Whether any of these folded words names the same thing, by look-up: documents have thousands of words.
-
-    >>> named_among("postgres", frozenset({"the", "postgresql", "port"}))
-    True
-    """
+    """Whether any of these folded words names the same thing, by look-up: there may be thousands."""
     if not _alike(word).isdisjoint(words):
         return True
     return len(word) >= _SHORTEST_TYPO and "".join(sorted(word)) in _letters(words)
@@ -55,11 +51,7 @@ def _letters(words: frozenset[str]) -> frozenset[str]:
 
 
 def same_name(left: str, right: str) -> bool:
-    """Whether two folded words name the same thing.
-
-    >>> same_name("postgres", "postgresql"), same_name("java", "javascript"), same_name("k8s", "kubernetes")
-    (True, False, True)
-    """
+    """Whether two folded words name the same thing."""
     typo = len(left) == len(right) >= _SHORTEST_TYPO and sorted(left) == sorted(right)
     return typo or right in _alike(left)
 
@@ -111,11 +103,7 @@ class Name(Detail):
 
 
 def names(page: Page) -> tuple[Name, ...]:
-    """Read the names of a text, word by word; words that others have taken are not names.
-
-    >>> [name.phrase for name in names(Page("Łukasz moved to San Francisco."))]
-    [('lukasz',), ('san', 'francisco'), ('san', 'francisco')]
-    """
+    """Read the names of a text, word by word; words that others have taken are not names."""
     spelled = page.words
     shouting = sum(word.text.isupper() for word in spelled) > len(spelled) / 2 and len(spelled) > 2
     lower = {word.folded for word in spelled if word.text.islower()}

@@ -70,11 +70,7 @@ def _unit_pattern() -> re.Pattern[str]:
 
 
 def unit_at(text: str, position: int) -> tuple[Unit, int] | None:
-    """Return the unit that starts at a position of the text, and where it ends.
-
-    >>> unit_at("75 mcg", 2)[0].name
-    'micrograms'
-    """
+    """Return the unit that starts at a position of the text, and where it ends."""
     match = _unit_pattern().match(text, position)
     if match is None:
         return None
@@ -166,11 +162,7 @@ class Number(Detail):
 
 
 def near(left: float, right: float, share: float) -> bool:
-    """Whether two values differ by at most a share of the larger.
-
-    >>> near(100.0, 100.05, 1e-3), near(100.0, 101.0, 1e-3)
-    (True, False)
-    """
+    """Whether two values differ by at most a share of the larger."""
     finite = math.isfinite(left) and math.isfinite(right)
     return left == right or (finite and abs(left - right) <= share * max(abs(left), abs(right)))
 
@@ -183,11 +175,7 @@ _ALWAYS_OPEN = ("24", "7")
 
 
 def spelled(phrase: str) -> float:
-    """Value of a number in words.
-
-    >>> spelled("two and a half"), spelled("one hundred and thirty"), spelled("half a dozen")
-    (2.5, 130.0, 6.0)
-    """
+    """Value of a number in words."""
     phrase = phrase.lower()
     if phrase == "half a dozen":
         return 6.0
@@ -209,11 +197,7 @@ def spelled(phrase: str) -> float:
 
 
 def value_of(text: str | None) -> float | None:
-    """Value of digits, of "a", or of one number word; None for anything else.
-
-    >>> value_of("12"), value_of("twenty"), value_of("many")
-    (12.0, 20.0, None)
-    """
+    """Value of digits, of "a", or of one number word; None for anything else."""
     if text and text[0].isdigit():
         return float(text)
     value = {"a": 1, **SMALL, **TENS}.get((text or "").lower())
@@ -221,11 +205,7 @@ def value_of(text: str | None) -> float | None:
 
 
 def numbers(page: Page) -> tuple[Number, ...]:
-    """Take every number that no date, time, version or identifier has taken.
-
-    >>> [(n.value, n.dimension) for n in numbers(Page("20 mg twice, 5 ft 11, half a dozen"))]
-    [(71.0, 'length'), (2.0, 'multiple'), (20.0, 'mass'), (6.0, '')]
-    """
+    """Take every number that no date, time, version or identifier has taken."""
     # The period that the text as a whole speaks of: "Annual salary: $96,000".
     overall = {(match[1] or "year").lower() for match in pattern("overall").finditer(page.text)}
     period = PERIODS[overall.pop()] if len(overall) == 1 else None

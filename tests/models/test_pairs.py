@@ -8,25 +8,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from mem0_dream.models import doubts, guards
 from mem0_dream.models.bindings import binding_evidence, relation
-from mem0_dream.models.doubts import (
-    doubts,
-    hinted_conflict,
-    misplaced,
-    of_another,
-    side_by_side,
-    stated_conflict,
-)
+from mem0_dream.models.facts import extract
+from mem0_dream.models.facts.attributes import named_attribute
 from mem0_dream.models.facts.frames import told_end
-from mem0_dream.models.guards import (
-    KINDS,
-    Contradicting,
-    compare,
-    contradicting,
-    described,
-    is_specific,
-    missing,
-)
 from mem0_dream.models.keywords import opposed
 from mem0_dream.models.restated import restated
 from mem0_dream.models.same_statement import same_statement
@@ -50,35 +36,43 @@ def told(found: bool) -> Words:
 
 
 def conflict(a: str, b: str) -> Words:
-    found = compare(a, b)
-    found = (*found, *doubts(a, b, found))
-    return ("stated",) if stated_conflict(a, b, found) else ("hinted",) * hinted_conflict(a, b, found)
+    found = guards.compare(a, b)
+    found = (*found, *doubts.doubts(a, b, found))
+    return (
+        ("stated",)
+        if doubts.stated_conflict(a, b, found)
+        else ("hinted",) * doubts.hinted_conflict(a, b, found)
+    )
 
 
 def of_kind(kind: str) -> Callable[[str, str], Words]:
-    return lambda a, b: tuple("veto" if each.veto else "doubt" for each in compare(a, b) if each.kind == kind)
+    return lambda a, b: tuple(
+        "veto" if each.veto else "doubt" for each in guards.compare(a, b) if each.kind == kind
+    )
 
 
 RULES: dict[str, Callable[[str, str], Words]] = {
-    "veto": lambda a, b: kinds(each for each in compare(a, b) if each.veto),
+    "veto": lambda a, b: kinds(each for each in guards.compare(a, b) if each.veto),
     **{kind: of_kind(kind) for kind in ("order", "number", "denial", "progress", "actor")},
-    "sure": lambda a, b: told(contradicting(a, b) is Contradicting.SURE),
-    "side by side": lambda a, b: told(side_by_side(a, b, [])),
+    "sure": lambda a, b: told(guards.contradicting(a, b) is guards.Contradicting.SURE),
+    "side by side": lambda a, b: told(doubts.side_by_side(a, b, [])),
     "bound otherwise": lambda a, b: kinds(binding_evidence(a, b)),
     "excludes": lambda a, b: told(relation(a, b).excludes),
     "stage": lambda a, b: kinds(stance_evidence(a, b)),
-    "doubt": lambda a, b: kinds(doubts(a, b, compare(a, b), entailment=(0.5, 0.5))),
-    "free": lambda a, b: kinds(doubts(a, b, compare(a, b), entailment=(0.8, 0.8))),
+    "doubt": lambda a, b: kinds(doubts.doubts(a, b, guards.compare(a, b), entailment=(0.5, 0.5))),
+    "free": lambda a, b: kinds(doubts.doubts(a, b, guards.compare(a, b), entailment=(0.8, 0.8))),
     "conflict": conflict,
     "restated": lambda a, b: tuple(filter(None, [restated(a, b)])),
     "same": lambda a, b: told(same_statement(a, b)),
     "opposed": lambda a, b: told(opposed(a, b)),
     "key": lambda a, b: told(exact_key(a) == exact_key(b)),
     "only denied": lambda a, b: told(only_denied(a, b)),
+    "shared value": lambda a, b: told(guards.shared_values(a, b)),
+    "attribute": lambda a, b: tuple(filter(None, [named_attribute(extract(a), extract(b))])),
     "ends": lambda a, b: tuple(filter(None, [told_end(a, b)])),
     "two values": lambda a, b: tuple(filter(None, [two_values(a, b, ("home", "employer", "deploy target"))])),
 }
-ORDERED = {"misplaced": misplaced, "of another": of_another, "wording": exchanged}
+ORDERED = {"misplaced": doubts.misplaced, "of another": doubts.of_another, "wording": exchanged}
 """Rules that name what they find in each text."""
 
 
@@ -105,22 +99,22 @@ def test_what_is_restated_is_one_statement(rule, _, a, b):
 
 @pytest.mark.parametrize(("rule", "_", "a", "b"), rows("veto"))
 def test_the_columns_of_the_guards_are_symmetric(rule, _, a, b):
-    assert described(a, b)[0] == described(b, a)[0]
+    assert guards.described(a, b)[0] == guards.described(b, a)[0]
 
 
 @pytest.mark.parametrize(("rule", "kind", "sources", "merged"), rows("lost"))
 def test_a_merge_keeps_each_detail_in_some_form(rule, kind, sources, merged):
-    lost = missing(sources.split(" | "), merged)
+    lost = guards.missing(sources.split(" | "), merged)
     assert kind in kinds(lost) if kind != "-" else lost == ()
     assert all(each.veto for each in lost)
 
 
 @pytest.mark.parametrize(("rule", "holds", "text", "_"), rows("specific", "english"))
 def test_a_text_holds_something_exact_or_is_english(rule, holds, text, _):
-    assert {"specific": is_specific, "english": is_english}[rule](text) is (holds == "yes")
+    assert {"specific": guards.is_specific, "english": is_english}[rule](text) is (holds == "yes")
 
 
 def test_every_kind_of_veto_has_a_row_and_every_row_a_rule():
-    assert set(KINDS) - {row[1] for row in rows("veto")} == {"quote", "place", "narrower"}
-    assert {kind for row in rows("veto") for kind in kinds(compare(*row[2:]))} <= set(KINDS)
+    assert set(guards.KINDS) - {row[1] for row in rows("veto")} == {"quote", "place", "narrower"}
+    assert {kind for row in rows("veto") for kind in kinds(guards.compare(*row[2:]))} <= set(guards.KINDS)
     assert {row[0] for row in ROWS} == {*RULES, *ORDERED, "lost", "specific", "english"}

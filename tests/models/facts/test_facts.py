@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 from mem0_dream import models
 from mem0_dream.models import facts, text
-from mem0_dream.models.facts import Day, Relative, Version, Weekday, extract
+from mem0_dream.models.facts import Day, Identifier, Relative, Version, Weekday, extract
 from mem0_dream.models.facts.details import Page
 from mem0_dream.models.facts.literals import versions
 from mem0_dream.models.facts.names import named_among, same_name
@@ -104,6 +104,8 @@ STAGING, PROD, PRODUCTION = (extract(text).traits[0] for text in ("staging", "pr
         (Day("", None, 3), Day("", 2025, 3, 12), "agrees"),
         (Version("", "18"), Version("", "18.17"), "agrees"),
         (Version("", "3.1"), Version("", "3.10"), "rivals"),
+        (Version("v1.2", "1.2"), Version("1.2.0", "1.2.0"), "agrees"),
+        (Identifier("SHA-256", "sha-256"), Identifier("HMAC-SHA256", "hmac-sha256"), "agrees"),
         (Version("", "18.17"), Version("", "18"), "agrees covers"),
         (STAGING, PROD, "rivals"),
         (PROD, PRODUCTION, "agrees covers"),
