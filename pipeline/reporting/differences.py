@@ -23,7 +23,10 @@ MAX_WORDS = 90  # words of a cut text that are shown at most: about eight lines 
 MAX_WORD = 60  # characters of one word of a cut text that are shown at most
 MATCHED_WORDS = 400
 """Words between the common beginning and end that are compared; the comparison is quadratic."""
-_WORD = re.compile(r"[^ \t\r\n]+")
+_UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Kana and Han, written without spaces: each character is a word."""
+_WORD = re.compile(rf"[{_UNSPACED}]|[^ \t\r\n{_UNSPACED}]+")
+_GAP = re.compile(rf"(?<=[{_UNSPACED}]) (?=[{_UNSPACED}])")
 _PUNCTUATION = ".,;:!?\"'“”‘’()"
 _LINES_AROUND = 2
 
@@ -53,8 +56,8 @@ class Marked(str):
 def differing(a: str, b: str) -> Places:
     """Ranges of words that differ, each as first and behind-last word of either text.
 
-    A word is what stands between spaces, tabs and line breaks. Case, and punctuation around a word, is no
-    difference.
+    A word is what stands between spaces, tabs and line breaks, or one character of a script that has no
+    spaces. Case, and punctuation around a word, is no difference.
 
     >>> differing("Takes 20 mg daily", "takes 40 mg, daily")
     [[1, 2, 1, 2]]
@@ -104,7 +107,7 @@ def excerpts(a: str, b: str) -> tuple[Marked, Marked]:
     if max(len(a), len(b)) <= CUT_FROM:
         gone, come = _spans(a, _words_of(places), "goes"), _spans(b, _words_of(turned), "stays")
         return Marked(a, gone), Marked(b, come)
-    words_a, words_b = a.split(" "), b.split(" ")
+    words_a, words_b = _WORD.findall(a), _WORD.findall(b)
     return _cut(words_a, words_b, places, "goes"), _cut(words_b, words_a, turned, "stays")
 
 
@@ -183,7 +186,7 @@ def _cut(words: Sequence[str], others: Sequence[str], places: Places, tone: Tone
             marks |= {len(shown)} if at in differs else set()
             shown.append(_clipped(words[at], _common(words[at], counterpart.get(at, ""))))
     shown += ["…"] if not kept or kept[-1] + 1 < len(words) else []
-    line = " ".join(shown)
+    line = _GAP.sub("", " ".join(shown))
     return Marked(line, _spans(line, marks, tone))
 
 

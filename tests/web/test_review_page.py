@@ -69,6 +69,8 @@ class TestAnswers:
 
     def test_of_two_that_may_be_one_fact_either_is_kept(self, review, world):
         shown = [row.inner_text() for row in card(review, "sea voyages").locator(".row.goes .text").all()]
+        say(review, "sea voyages", "both", "Both hold")
+        card(review, "sea voyages").locator('[data-say="undo"]').click()
         say(review, "sea voyages", "a", "A stays")
         apply(review)
         hidden = {row["text"]: row["metadata"] for row in world.store.rows.values() if row["expires_on"]}
@@ -254,6 +256,10 @@ class TestTrouble:
         review.wait_for_timeout(200)
         assert run.locator("textarea").input_value() == mine
         assert run.locator('[data-do="save"]').is_enabled()
+        review.unroute("**/answer")
+        run.locator('[data-do="save"]').click()
+        run.get_by_text("Accepted, in your words").wait_for()
+        assert review.locator("#bar [role=alert]").count() == 0
 
     def test_over_the_budget_is_asked_twice(self, page, world):
         world.limits = world.limits.model_copy(update={"max_delete": 0.01, "min_delete": 0})

@@ -40,6 +40,8 @@ def said(line: str) -> list[str]:
         ("Has a whippet named Pickle.", "has a brindle whippet named Pickle", ([], ["brindle"])),
         ("Lives in Oslo now.", "Lives in New York City now.", (["Oslo"], ["New York City"])),
         ("Likes\n tea.", "likes tea", ([], [])),
+        ("早上喝茶,不加糖。", "早上喝热茶,不加糖。", ([], ["热"])),
+        ("早上喝茶。" * 80, "早上喝热茶。" + "早上喝茶。" * 79, ([], ["热"])),
     ],
 )
 def test_what_only_one_text_says_is_marked(a: str, b: str, marks: tuple[list[str], list[str]]) -> None:

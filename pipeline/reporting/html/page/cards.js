@@ -103,7 +103,7 @@ function heading(card) {
 // An answered card is one coloured line; a click opens it.
 function folded(card) {
   const said = answerTo(card), pinned = pinnedIn(card);
-  const words = pinned ? "Pinned: this is not touched" : SAID[said.say];
+  const words = pinned ? "Pinned: this is not touched" : SAID[said.say === "no" && twoSided(card) ? "both" : said.say];
   return [el("details", {}, el("summary", {}, el("b", { class: "said" }, words), " ", el("span", { class: "quiet" }, NAMES[card.kind]), " ", el("bdi", {}, flat(headline(card), 120))), body(card), why(card)),
     canWrite() && (pinned ? card.members.filter((at) => data.live.pins.includes(memory(at).id)).slice(0, 1).map((at) => el("button", { type: "button", "data-pin": memory(at).id, onclick: () => pin(memory(at).id, false) }, "Unpin"))
       : button("undo", "Undo answer", false, () => takeBack([card])))];

@@ -22,6 +22,7 @@ async function send(path, body) {
     if (answer && answer.moved) { Object.assign(data.live, { readonly: true, moved: answer.error }); show(); }
     throw error;
   }
+  if (path !== "/progress" && $("notices").querySelector(".bad")) fill($("notices")); // it works again
   if (answer.data) { data = answer.data; state.fresh.clear(); show(); }
   if (answer.live) { Object.assign(data.live, answer.live); showBar(); head(); }
   return answer;
