@@ -43,12 +43,15 @@ _FIELD = re.compile(r"^\W*(\w[\w /.&()-]{0,48}?)\W{0,3}(?::\s|=)")
 _IMPLIED = _pattern(rf"^\W*(?:(?:also|now|currently|already|fully|still) )?{_phrases('implied')}\b")
 _PARTICIPLE = re.compile(
     r"^\W*(?![Nn]eed|[Ss]hed|[Ff]eed|[Ss]peed)[A-Za-z][a-z]+ed\b"
-    r"(?! \w+ (?:\w+ )?(?:is|are|was|were|has|have|must|can|cannot)\b)"
+    r"(?! (?:\w+ ){0,2}(?:is|are|was|were|has|have|must|can|cannot)\b)"
 )
 """What was done to something that the text does not name."""
-_INTENDED, _TASK, _CASES, _CHANGED, _BEFORE = (
-    _pattern(rf"\b{_phrases(key)}\b") for key in ("intended", "tasks", "cases", "changed", "before")
+_INTENDED, _TASK, _CASES, _CHANGED, _BEFORE, _CHECKED = (
+    _pattern(rf"\b{_phrases(key)}\b")
+    for key in ("intended", "tasks", "cases", "changed", "before", "checked")
 )
+_ASIDE = re.compile(r"\([^)]*\)")
+_OPEN_BOX = re.compile(r"^\W*\[ \]")
 _ADDITIVE, _CORRECTED = (_pattern(rf"^\W*{_phrases(key)}\b") for key in ("additive", "corrected"))
 _KIND = _pattern(rf"^\W*{_phrases('kinds')}\W*:\W*(?=\w)")
 _FINITE = _pattern(r"\b(?:is|are|was|were|has|have|must|should|cannot|can|may|always|never)\b")
@@ -60,11 +63,13 @@ _DONE = re.compile(
 _WHERE = _pattern(r"^\W*(?:(?:is|are) )?(?:defined|located|stored|hosted|based|placed|named|called|used)\b")
 """Where a thing is, and no task that was done."""
 _STEP = _pattern(rf"^\W*(?:{'|'.join(sorted(_LABELS))})s? ?#?\d+")
-_REFERENCE = _pattern(r"^\W*(?:see|related|cf|compare|siehe|distinct from)\b.*(?:\[\[|\]\(|\.md\b)")
+_REFERENCE = _pattern(r"^\W*(?:see|per|related|cf|compare|siehe|distinct from)\b.*(?:\[\[|\]\(|\.md\b)")
 _POINTER = re.compile(
-    r"^\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\.md\))(?:\W*$|\W*[—–:-])|^\W*\S{1,4} \[\[[^\]]+\]\]\W*$"
+    r"^\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\.md\))(?:\W*$|\W*[—–:-]|\s+for\b)"
+    r"|^\W*\S{1,4} \[\[[^\]]+\]\]\W*$"
 )
 """A member of a list of links, with or without what it leads to: "[[servers]] - where they stand"."""
+_LINK = re.compile(r"\[\[[^\]]+\]\]|\[[^\]]*\]\([^)]+\)|[\w~./-]+\.md\b")
 _ANNOUNCES = re.compile(r":[\s*_]*$|^\*\*[^*]+[^*.!?]\*\*$")
 """What a statement that only says what follows ends with, or a heading in bold letters."""
 _PLAIN_VALUE = re.compile(r"[\w%-]+(?:,? \d{4})?|`?[\w~.-]*/\S+")
@@ -87,8 +92,9 @@ Frame = tuple[str, ...]
 
 def says_something(text: str) -> bool:
     """Whether a sentence says enough by itself, and more than where to look or what follows."""
-    words = [word for word in significant_words(text) if word.isalpha()]
-    leads = _REFERENCE.match(text) or _POINTER.match(text)
+    links = _LINK.findall(text)
+    words = [word for word in significant_words(_LINK.sub(" ", text)) if word.isalpha()]
+    leads = _REFERENCE.match(text) or _POINTER.match(text) or 2 * len(links) > len(words)
     return len(words) >= FEWEST and not leads and not _ANNOUNCES.search(text)
 
 
@@ -126,6 +132,17 @@ def own_subject(text: str) -> bool:
     said = _CODE.sub(" ", text[found.end() :] if found else text)
     words = sum(not any(map(str.isdigit, word)) for word in significant_words(said))
     return not _IMPLIED.match(said) and words >= _OWN - bool(_FINITE.search(said))
+
+
+def stands_alone(text: str) -> bool:
+    """Whether a statement says what it is about without its heading.
+
+    No label of one or two words does, and no attribute of many things: "Default timeout is 30 seconds".
+    """
+    key, verb = field(text), _FINITE.search(text)
+    subject = {token.text.casefold() for token in tokens(text[: verb.start()])} if verb else {text}
+    general = not any(significant_words(word) for word in subject - FIELDS)
+    return own_subject(text) and not general and (not key or len(significant_words(key)) >= KEY)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -173,8 +190,12 @@ def comparable(a: str, b: str) -> bool:
     if not all("LATIN" in unicode_name(char, "") for char in a + b if char.isalpha()):
         return False
     if fields_apart(a, b) or any(
-        bool(rule.search(a)) != bool(rule.search(b)) for rule in (_INTENDED, _FINISHED, _STEP, _BEFORE)
+        bool(rule.search(a)) != bool(rule.search(b))
+        for rule in (_INTENDED, _FINISHED, _STEP, _BEFORE, _OPEN_BOX)
     ):
+        return False
+    two_lists = all(field(text) and lists(_ASIDE.sub("", text)) for text in (a, b))
+    if _openings_apart(a, b) or _one_step_more(a, b) or (two_lists and all(relation(a, b).unsaid)):
         return False
     first, second = _NUMBER.findall(a), _NUMBER.findall(b)
     if not (_in_order(first, second) or _in_order(second, first)):
@@ -189,6 +210,32 @@ def _another_sentence(a: str, b: str) -> bool:
     return any(max(relation(one, other).said[0] for other in many) < _TOLD for one in few) or any(
         frame(one, other) is not None and all(relation(one, other).unsaid) for one in few for other in many
     )
+
+
+def report(a: str, b: str) -> bool:
+    """Whether both texts tell the outcome of a check, and one of them nothing else: each of its own work."""
+    told = all(_CHECKED.search(text) for text in (a, b))
+    return told and not all(_FINITE.search(_ASIDE.sub("", text)) for text in (a, b))
+
+
+def _openings_apart(a: str, b: str) -> bool:
+    """Whether two texts open with two kinds of one thing: "the mail worker", "the print worker"."""
+    opens = [bound(text).units[:2] for text in (a, b)]
+    if min(map(len, opens)) <= 1 or field(a) or field(b):
+        return False
+    (one, first), (other, second) = opens
+    if first.key != second.key or one.key == other.key or {one.stem, other.stem} & _TURNING:
+        return False
+    unsaid = relation(a, b).unsaid
+    beside = first.at == one.at + 1 and second.at == other.at + 1
+    return beside and not first.kind == second.kind == "verb" and (one in unsaid[0] or other in unsaid[1])
+
+
+def _one_step_more(a: str, b: str) -> bool:
+    """Whether two texts tell what was done, in one word, and one of them to more: entries of a log."""
+    opening = [(_PARTICIPLE.match(text) or [""])[0].casefold() for text in (a, b)]
+    unsaid = relation(a, b).unsaid
+    return opening[0] == opening[1] != "" and bool(unsaid[0]) != bool(unsaid[1])
 
 
 def codes_apart(a: str, b: str) -> bool:
@@ -268,9 +315,11 @@ def turns(a: frozenset[str], b: frozenset[str]) -> bool:
     return not (a - b - _TURNING and b - a - _TURNING)
 
 
-def only_denied(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether two sets of words differ in words of a denial alone."""
-    return a != b and a ^ b <= _TURNING
+def only_denied(a: str, b: str) -> bool:
+    """Whether two texts differ in words of a denial alone."""
+    differ = {unit.stem for units in relation(a, b).unsaid for unit in units}
+    words = significant_words(a) ^ significant_words(b)
+    return (bool(differ) and differ <= _TURNING) or (bool(words) and words <= _TURNING)
 
 
 def frame(a: str, b: str) -> Frame | None:
@@ -296,7 +345,16 @@ def ends_apart(a: str, b: str, *, uses: bool = False) -> bool:
     rest = max(len(first), len(second)) - head
     leads = head >= _FRAME and (first[head - 1].is_stop or (uses and first[head - 1].text in _USES))
     valued = tail == 0 and leads and rest <= _VALUE
-    return valued and not lists(a) and not lists(b)
+    return (valued or _other_ends(a, b)) and not lists(a) and not lists(b)
+
+
+def _other_ends(a: str, b: str) -> bool:
+    unsaid = relation(a, b).unsaid
+    ends = [bound(text).units[-len(units) :] for text, units in zip((a, b), unsaid, strict=True) if units]
+    same = [tuple(unit.at for unit in units) for units in ends] == [
+        tuple(unit.at for unit in units) for units in unsaid
+    ]
+    return same and unsaid[0][0].marker == unsaid[1][0].marker != ""
 
 
 def _edges(first: Sequence[object], second: Sequence[object]) -> tuple[int, int]:

@@ -15,7 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.bindings import ALIKE, HALF_SAID, relation
+from ...models.doubts import BOTH_ENTAIL
 from ...models.encoder import Encoder
+from ...models.places import bound
 from ...models.same_statement import statement_key
 from ...models.scorer import PairScorer, Thresholds
 from ...models.text.vocabulary import opposite
@@ -37,6 +39,7 @@ NEARLY_ALL, CONTAINED = 0.65, 0.73
 is asked for where one says more."""
 
 CHANGED = 0.3  # the share that what tells of a change and what it changed have at least in common
+STATED = 0.9  # probability from which two values of one frame exclude each other
 DENIED = 0.7  # the share that a statement and its denial say of each other, on average
 LIST = 3  # so many statements of one frame are a list, so many places of one statement a template
 REPEATED = 0.6  # share of the statements of a place that another one repeats, from which they may be one
@@ -48,7 +51,8 @@ the other, from which they are compared."""
 _COPIED = 2
 _STEPS = frozenset({PROGRESS, "stage", "past"})
 _STATES = _STEPS | {"rival"}
-_NUMBERS, _DENIED = frozenset({"number", "version", "rival"}), frozenset({"negation", "denial", "trait"})
+_NUMBERS = frozenset({"number", "version", "frequency", "rival"})
+_DENIED, _ORDERS = frozenset({"negation", "denial", "trait"}), frozenset({"order", "binding"})
 _VALUES = _STATES | _NUMBERS | _DENIED
 """Vetoes that make a conflict of what the scorer doubts: the first alone, the others where it tends to it."""
 _WORDS = frozenset({"name", "swap"})
@@ -79,9 +83,15 @@ class Statement:
         return self.subject if self.named else self.memory.id
 
     @property
+    def file(self) -> str:
+        """The file of a section, or the memory."""
+        return self.memory.id.partition("#")[0]
+
+    @property
     def judged(self) -> str:
-        """The words, behind the heading where these are too few to name a subject."""
+        """The words, behind the heading where these are too few to name a subject, and name none."""
         few = not self.named and len(significant_words(self.words)) <= BRIEF
+        few = few and not screens.stands_alone(self.words)
         above = significant_words(self.subject) - significant_words(self.words)
         return f"{self.subject}: {self.words}" if few and above else self.words
 
@@ -303,9 +313,11 @@ def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
             a.words, a.subject, b.words, b.subject
         ):
             return True
-    elif a.place != b.place and screens.bare_field(a.words) and screens.bare_field(b.words):
+    elif a.file != b.file and screens.bare_field(a.words) and screens.bare_field(b.words):
         return True
-    return rows or screens.fields_apart(a.words, b.words) or (a.place != b.place and not about_one(a, b, one))
+    if rows or screens.report(a.words, b.words) or screens.fields_apart(a.words, b.words):
+        return True
+    return a.place != b.place and not about_one(a, b, one)
 
 
 def _labels(statements: Iterable[Statement]) -> set[str]:
@@ -337,7 +349,8 @@ def _may_be_asked(a: Statement, b: Statement) -> bool:
 def _opposed(a: Statement, b: Statement, told: tuple[float, float]) -> bool:
     """Whether two statements say enough of each other to be rivals; a brief fact has one value."""
     facts = a.named and max(len(significant_words(each.words)) for each in (a, b)) <= FACT
-    return facts or (min(told) >= HALF_SAID and max(told) >= NEARLY_ALL)
+    near = max(told) >= NEARLY_ALL or screens.ends_apart(a.words, b.words)
+    return facts or (min(told) >= HALF_SAID and near)
 
 
 def _one_attribute(a: Statement, b: Statement, told: tuple[float, float]) -> bool:
@@ -389,12 +402,20 @@ def _finding(a: Statement, b: Statement, verdict: Verdict, copies: Collection[Pl
     alone = frozenset((a.place, b.place)) not in copies or about_one(a, b)
     if _exact(verdict) and a.named and a.place != b.place and not screens.tells(a.words):
         alone = False  # what an entity is like it says of itself
+    elif a.named and a.place != b.place and asked.label is Label.DUPLICATE and _general(a, b):
+        alone = alone and min(verdict.entailment) >= BOTH_ENTAIL
     ids = (a.memory.id, b.memory.id)
     pair = replace(verdict.pair, a=min(ids), b=max(ids))
     directions = verdict.entailment if ids == (pair.a, pair.b) else verdict.entailment[::-1]
     # sure: the verdict itself, or a task that was done, says what a person is asked
     sure = verdict.label is asked.label or len(asked.evidence) > len(verdict.evidence)
     return Finding(a, b, replace(asked, pair=pair, auto=False, entailment=directions), sure, alone)
+
+
+def _general(a: Statement, b: Statement) -> bool:
+    """Whether two statements of few words name nothing: "All tests pass" holds of its own entity."""
+    few = min(len(significant_words(each.words)) for each in (a, b)) <= BRIEF
+    return few and not all(any(unit.detail for unit in bound(each.words).units) for each in (a, b))
 
 
 def _exact(verdict: Verdict) -> bool:
@@ -439,15 +460,21 @@ def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, f
     )
     if not one and not (about_it and _opposed(a, b, told)):
         return False
-    denied = (
-        bool(kinds & _DENIED) and sum(relation(a.words, b.words).said) >= 2 * DENIED
-    ) or screens.only_denied(significant_words(a.words), significant_words(b.words))
+    denied = screens.only_denied(a.words, b.words) or (
+        any(item.kind in _DENIED for item in verdict.evidence)
+        and sum(relation(a.words, b.words).said) >= 2 * DENIED
+    )
     values = (
-        denied or bool(kinds & _NUMBERS) or (bool(kinds & _WORDS) and screens.ends_apart(a.words, b.words))
+        denied
+        or (bool(kinds & _NUMBERS) and (verdict.label is not Label.UNSURE or min(told) >= NEARLY_ALL))
+        or (bool(kinds & _ORDERS) and min(told) >= ALIKE)
+        or (bool(kinds & _WORDS) and screens.ends_apart(a.words, b.words))
+        or (against >= STATED and screens.frame(a.words, b.words) is not None)
+        or (against >= LIKELY and screens.ends_apart(a.words, b.words))
     )
     states = bool(kinds & _STATES) and min(told) >= NEARLY_ALL and (len(kinds) > 1 or against > duplicate)
     states |= "rival" in kinds and screens.ends_apart(a.words, b.words, uses=True)  # one attribute
     if verdict.label is Label.UNSURE:
-        return states or (against >= (HALF_SAID if kinds & _VALUES else LIKELY) and (values or one))
+        return states or (against >= (HALF_SAID if denied or kinds & _VALUES else LIKELY) and (values or one))
     held = against >= HALF_SAID or duplicate >= against  # or guards say so, whatever the scorer thinks
     return verdict.label is Label.CONTRADICTION and (states or (held and (values or one)))

@@ -100,7 +100,7 @@ def said(text: str) -> tuple[Said, ...]:
     """
     found: list[Said] = []
     under: dict[int, str] = {}
-    rows = _unwrapped(text)
+    rows, lines = _unwrapped(text), markdown_lines(text)
     for place, (kind, row, start, line) in enumerate(rows):
         if kind == "heading" and row.lstrip().startswith("#"):
             level = len(row.lstrip()) - len(row.lstrip().lstrip("#"))
@@ -108,8 +108,10 @@ def said(text: str) -> tuple[Said, ...]:
             under[level] = row.strip("# \t")
         heading = tuple(under[level] for level in sorted(under) if level > 1)
         if kind in PROSE:
+            # A sentence may begin where a wrapped line does.
+            inside = kind == "text" and lines[line].follows and len(lines[line - 1].text) >= _WRAPPED
             found += [
-                Said(each, each, line, heading, kind, at > 0)
+                Said(each, each, line, heading, kind, inside or at > 0)
                 for at, each in enumerate(sentences(row[start:]))
             ]
         elif kind == "table" and not _RULED.match(row):

@@ -96,6 +96,7 @@ def test_a_file_that_says_it_is_over_gets_no_pointer(project, certain, goes):
     project.write(
         old=memory_file("The queue is blue.", name="Old queue (SUPERSEDED by new.md)"),
         queue_DEPRECATED=memory_file("The web server is Caddy.", name="Web server"),
+        kept=memory_file("Packages are looked up first.", name="tests-never-deprecated-packages"),
         new=memory_file("The queue is red and long.", name="Queue"),
     )
     plan = project.plan(certain=certain)

@@ -102,6 +102,9 @@ def test_a_brief_sentence_is_about_what_stands_in_front_of_it(project):
         a=memory_file("- `rdc`: Code. Sent every night.\n- `fun`: Prices. Sent every night.", name="a")
     )
     assert _asked(project) == []
+    wrapped = "The list of the {} shop, with its prices in two currencies.\n  Parsed to zero entries."
+    project.write(a=memory_file("\n".join(f"- {wrapped.format(shop)}" for shop in "ab"), name="a"))
+    assert _asked(project) == []
     project.write(
         a=memory_file("- `rdc`: Code. Sent every night.", name="a"),
         b=memory_file("- Sent every night.", name="b"),
