@@ -119,12 +119,10 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
     if left.text == right.text:
         return ()
     evidence = [each for each in map(_differ, differences) if each is not None]
-    first, second = frames.denied(left, right), frames.denied(right, left)
-    if first or second:
-        evidence.append(_said("negation", (_show(first), _show(second))))
-    elif bool(left.negations) != bool(right.negations):
-        shown = _show(left.negations), _show(right.negations)
-        evidence.append(_said("negation", shown, veto=False))
+    denied = frames.denied(left, right), frames.denied(right, left)
+    if any(denied) or bool(left.negations) != bool(right.negations):
+        shown = map(_show, denied if any(denied) else (left.negations, right.negations))
+        evidence.append(_said("negation", shown, veto=any(denied)))
     exchanged = exchange(left, right)
     framed: list[tuple[str, Change | None]] = [
         ("number", frames.added_count(left, right)),

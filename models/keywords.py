@@ -150,11 +150,8 @@ class LexicalEncoder:
         """Embed the texts: float32 [n, 2048], rows of length one (zero for a text without words)."""
         matrix = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
         for row, text in enumerate(texts):
-            matrix[row, [_column(word) for word in significant_words(text)]] = 1.0
+            spelled = (word.encode("utf-8", "surrogatepass") for word in significant_words(text))
+            digests = (hashlib.blake2b(word, digest_size=4).digest() for word in spelled)
+            matrix[row, [int.from_bytes(digest, "big") % DIMENSIONS for digest in digests]] = 1.0
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         return np.ascontiguousarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
-
-
-def _column(word: str) -> int:
-    digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4).digest()
-    return int.from_bytes(digest, "big") % DIMENSIONS

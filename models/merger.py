@@ -1,9 +1,8 @@
 """The merge writer: one text that is at least as complete as each of its sources.
 
-Extractive on purpose: it may choose among the sources' own sentences, and never writes one. If a member
-says it all, its text stays to the letter; else the sentences that add something are appended to the
-most complete member. What cannot be shown to keep every number, date, name, negation, path and URL is
-refused.
+It chooses among the sources' own sentences, and never writes one. If a member says it all, its text stays to
+the letter; else the sentences that add something are appended to the most complete member. What cannot be
+shown to keep every number, date, name, negation, path and URL is refused.
 """
 
 from __future__ import annotations
@@ -139,8 +138,7 @@ def _concepts(text: str) -> frozenset[str]:
 
 
 def _rank(memory: Memory) -> tuple[int, float, str]:
-    """Sort key, best first: most words that carry meaning, latest stated, smallest id."""
-    return (-len(_concepts(memory.text)), *_age(memory))
+    return (-len(_concepts(memory.text)), *_age(memory))  # most words that carry meaning, latest stated
 
 
 def _age(memory: Memory) -> tuple[float, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from .facts import REMEMBERED_TEXTS, extract
 from .facts.numbers import ORDINALS, SMALL, TENS
@@ -31,10 +31,6 @@ _HANDED = frozenset(("to", "from"))
 _SHORTEST_PAST = 5
 
 
-def _words(key: str) -> frozenset[str]:
-    return table_set("bindings", key)
-
-
 def _families(key: str) -> dict[str, tuple[str, int]]:
     """Stem -> (family, side on which the subject stands)."""
     families: dict[str, tuple[str, int]] = {}
@@ -45,6 +41,7 @@ def _families(key: str) -> dict[str, tuple[str, int]]:
     return families
 
 
+_words = partial(table_set, "bindings")
 _THIRD_PERSONS, _PERSONS = _words("third"), _words("person")
 _KINDS = {
     word: kind

@@ -1,9 +1,9 @@
 """Rival values of one attribute: Python 3.9 and 3.12, lives in Oslo and lives in Bergen, tabs and spaces.
 
 Two texts are set side by side in two ways: equal words around one typed value that differs, and one attribute
-that both name in whatever words (home, wake-up time, CI). Another person, time, place or condition makes
-another frame, and then nothing is said. Rules need certainty, a calibrator does not: `contrast` says as
-numbers how the frames of two texts stand to each other. No model, no network, no clock.
+that both name in whatever words. Another person, time, place or condition makes another frame, and then
+nothing is said. `contrast` says as numbers, for a calibrator, how the frames of two texts stand to each
+other.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _attribute(kind: str, mine: Detail, theirs: Detail, left: Facts, right: Fact
             return None
         return "event" if _tells(left) and _tells(right) else "number"
     if isinstance(mine, Day):
-        return "deadline" if is_due(left) and is_due(right) else None
+        return "deadline" if _is_due(left) and _is_due(right) else None
     if isinstance(mine, Name) and isinstance(theirs, Name):
         if mine.opens or theirs.opens or mine.before != theirs.before or mine.before not in _PLACED:
             return None
@@ -145,8 +145,7 @@ def _attribute(kind: str, mine: Detail, theirs: Detail, left: Facts, right: Fact
     return kind
 
 
-def is_due(facts: Facts) -> bool:
-    """Whether a text speaks of a time that is set, so that another date changes it."""
+def _is_due(facts: Facts) -> bool:
     return pattern("due").search(facts.text) is not None
 
 
@@ -232,7 +231,7 @@ def contrast(a: str, b: str) -> list[float]:
         differing is not None and differing.attribute == _OPPOSITE,
         rearranged(left, right) is not None,
         *_openings(left, right),
-        is_due(left) and is_due(right),
+        _is_due(left) and _is_due(right),
         bool(years and their_years and not years & their_years),
         *((name in marks) != (name in others) for name in _MARKS),
         *(name in marks and name in others for name in _MARKS),

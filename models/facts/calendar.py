@@ -1,10 +1,8 @@
 """When: days, months, years, days of the week, times of day, and how often something happens.
 
 "12 March" and "2025-03-12" agree, "Mon-Thu" is four days, "5 pm" is "17:00". A part that is not said is
-compatible with any, a time that could be in either half of the day agrees with both. Relative days
-("yesterday", "next month") count only against the date of the memory, which the caller passes in; without it
-they contradict nothing. No clock is read here. Short forms that are also words ("sun", "sat", "may") count
-only with a capital.
+compatible with any. Relative days ("yesterday") count only against the date of the memory, which the caller
+passes in. Short forms that are also words ("sun", "sat", "may") count only with a capital.
 """
 
 from __future__ import annotations

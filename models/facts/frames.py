@@ -1,10 +1,9 @@
 """Two texts that are equal sentences but in one place, one that denies the other, and what is over or ahead.
 
-Most rules look at the words only and need the rest of the sentence to be equal; a rephrased sentence is left
-to the scorer. Denials are compared carefully on purpose, because paraphrases often swap polarity ("not open"
-for "closed"): the other text must hold the verb and most of what is denied, and must not deny anything like
-it, not even by a prefix or a limit. Of other languages only the negations are known. `stated` tells whether a
-text states a detail of another, in the same kind or in another one.
+Most rules look at the words only and need the rest of the sentence to be equal. Denials are compared
+carefully, because paraphrases often swap polarity ("not open" for "closed"): the other text must hold the
+verb and most of what is denied, and must not deny anything like it. Of other languages only the negations are
+known.
 """
 
 from __future__ import annotations

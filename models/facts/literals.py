@@ -1,8 +1,6 @@
 """Details that count letter for letter: URLs, paths, identifiers, versions, code spans and quotations.
 
-They are read before numbers and dates, because their digits mean nothing on their own. Case is ignored
-except where two spellings differ only by it and nothing else is known; no file or address is ever looked
-up.
+They are read before numbers and dates, because their digits mean nothing on their own; case is ignored.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Names of people, places, products and organisations: capitalised words, and known tools in lower case.
 
-A capital opens a sentence too: there a word is a name only if it is not everyday vocabulary, and it counts as
-weak. Diacritics, case, plural and possessive endings do not tell names apart; short forms that everyone knows
-("k8s", "Postgres", "NYC") agree with the long ones, names that merely begin alike do not (Java, JavaScript).
-Nobody's gender, country or role is inferred.
+A word that opens a sentence is a name only if it is not everyday vocabulary, and counts as weak. Diacritics,
+case, plural and possessive endings do not tell names apart; short forms that everyone knows ("k8s", "NYC")
+agree with the long ones, names that merely begin alike do not (Java, JavaScript).
 """
 
 from __future__ import annotations
@@ -134,14 +133,11 @@ def _named(run: list[tuple[int, Word]], spelled: tuple[Word, ...]) -> list[Name]
     phrase = tuple(word.folded for _, word in run)
     before = spelled[start - 1].folded if start and not opens else ""
     after = spelled[end].folded if end < len(spelled) and not spelled[end].opens else ""
-    return [
-        Name(word.text, word.folded, phrase, _strong(word, phrase), opens, before, after) for _, word in run
-    ]
-
-
-def _strong(word: Word, phrase: tuple[str, ...]) -> bool:
-    """Whether a word is surely a name, and not a technical term that happens to be an acronym."""
-    return word.folded not in _ACRONYMS and (len(phrase) > 1 or not word.opens or _marked(word))
+    found = []
+    for _, word in run:  # surely a name is no technical term that happens to be an acronym
+        strong = word.folded not in _ACRONYMS and (len(phrase) > 1 or not word.opens or _marked(word))
+        found.append(Name(word.text, word.folded, phrase, strong, opens, before, after))
+    return found
 
 
 def _marked(word: Word) -> bool:

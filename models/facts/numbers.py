@@ -1,9 +1,9 @@
 """Numbers with their units: digits, groups, suffixes (96k, 3e-4), words, fractions, ratios, ordinals.
 
-Each number takes its unit and period with it ("CHF 300 a month"). A bare "one", "a month" or "first" is read
-as weak: it must be kept by a merge, but contradicts nothing. Inside one system of units conversion is exact;
-across systems the last digit written may hide a rounding. A unit or a period that only one of two amounts
-states is compatible; two currencies never are.
+Each number takes its unit and period with it ("CHF 300 a month"). A bare "one", "a month" or "first" is weak:
+it must be kept by a merge, but contradicts nothing. Inside one system of units conversion is exact; across
+systems the last digit may hide a rounding. A unit or a period that only one amount states is compatible; two
+currencies never are.
 """
 
 from __future__ import annotations
@@ -214,7 +214,8 @@ def numbers(page: Page) -> tuple[Number, ...]:
         *read(page, (("height", _height), ordinal, *_SHARES)),
         *_fractions(page),
         *read(page, [("multiple", lambda m: (Number(m[0], 2.0 if m[1] else 3.0, UNITS["x"], 0.0),))]),
-        *_in_digits(page, period),
+        *[_measured(page, match.span(), *_digits(match), period) for match in page.find("digits")],
+        *[_measured(page, match.span(), _GLYPHS[match.group()], 0.0) for match in page.find("glyph")],
         *_in_words(page, period),
         # A month, an hour: too weak to contradict, but another text may call it 30 days.
         *read(page, [("single", lambda m: (Number(m[0], 1.0, UNITS[m[1].lower()], 0.0, None, "weak"),))]),
@@ -269,12 +270,6 @@ def _fractions(page: Page) -> list[Number]:
             page.mark(match.start(), match.end())
             fractions.append(Number(match.group(), 100 * share, UNITS["%"], 0.0))
     return fractions
-
-
-def _in_digits(page: Page, period: float | None) -> list[Number]:
-    found = [_measured(page, match.span(), *_digits(match), period) for match in page.find("digits")]
-    halves = ((match.span(), _GLYPHS[match.group()]) for match in page.find("glyph"))
-    return found + [_measured(page, span, value, 0.0) for span, value in halves]
 
 
 def _digits(match: re.Match[str]) -> tuple[float, float]:

@@ -1,10 +1,9 @@
 """Answers that a text gives to known questions: traits, denials, and values of attributes.
 
-Traits are words that exclude each other (environments, kinship, sides, opposites): each family is a question,
-each group one answer with its synonyms. Denials are hard where grammar denies (not, no, never, without), and
-soft where a verb does (avoid, stop, hate); both carry the words in their reach. A value of an attribute that
-has one value at a time (home, wake-up time, CI) is read with its subject, and left out where the clause is
-about the past, a plan, a part of the year or a condition. "Moved from Jenkins to X" has the value X.
+Traits are words that exclude each other: each family is a question, each group one answer with its synonyms.
+Denials are hard where grammar denies (not, never) and soft where a verb does (avoid, hate). A value of an
+attribute that has one value at a time (home, CI) is read with its subject, unless the clause is about the
+past, a plan or a condition.
 """
 
 from __future__ import annotations

@@ -55,18 +55,13 @@ def _cut(text: str, boundary: str, *, keep_mark: bool) -> list[str]:
         head = text[start : match.end() if keep_mark else match.start()].strip()
         if any(first < match.start() < last - 1 for first, last in protected):
             continue
-        if keep_mark and not _ends_sentence(head, match[0], text[match.end() : match.end() + 1]):
+        sure = not keep_mark or "\n" in match[0] or match[0][0] in "。！？"
+        if not sure and (text[match.end()].islower() or pattern("abbreviation").search(head)):
             continue
         pieces.append(head)
         start = match.end()
     pieces.append(text[start:].strip())
     return [piece for piece in pieces if piece]
-
-
-def _ends_sentence(head: str, mark: str, following: str) -> bool:
-    if "\n" in mark or mark[0] in "。！？":
-        return True
-    return not following.islower() and not pattern("abbreviation").search(head)
 
 
 def _verb_clauses(sentence: str) -> list[str]:

@@ -81,18 +81,14 @@ def stem(word: str) -> str:
         return word[:-3] + "y"
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-2] if word.endswith(("sses", "xes", "ches", "shes", "zzes")) else word[:-1]
-    word = _without_ending(word)
-    if len(word) > 3 and word[-1] == word[-2]:
-        return word[:-1]
-    return word.removesuffix("e") if len(word) > 2 else word
-
-
-def _without_ending(word: str) -> str:
     for ending in ("ing", "ed"):
         rest = word.removesuffix(ending)
         if rest != word and len(rest) > 1 and not word.endswith("eed") and pattern("vowel").search(rest):
-            return rest
-    return word
+            word = rest
+            break
+    if len(word) > 3 and word[-1] == word[-2]:
+        return word[:-1]
+    return word.removesuffix("e") if len(word) > 2 else word
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
