@@ -132,9 +132,8 @@ class _Reader:
     def __init__(self, text: str, names: set[str]) -> None:
         self.names = names
         self.tokens: list[Unit] = []
-        for match in pattern("word_at_place").finditer(
-            pattern("nobody_but").sub("only", normalise(text)[:_LONGEST_READ])
-        ):
+        clean = pattern("nobody_but").sub("only", normalise(text)[:_LONGEST_READ])
+        for match in pattern("word_at_place").finditer(clean):
             surface = match[0].strip() or "\n"
             folded = fold(surface.strip("`")).removesuffix("'s")
             stem = rough_stem(folded) if folded.isalpha() else folded

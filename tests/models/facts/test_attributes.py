@@ -9,7 +9,7 @@ from builders import DUPLICATE, memory, plan_of
 from hypothesis import given, strategies as st
 from mem0_dream.models.facts import extract
 from mem0_dream.models.facts.attributes import rival
-from mem0_dream.models.guards import Contradicting, compare, contradicting
+from mem0_dream.models.guards import compare, contradicting
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.actions import Resolve
 from mem0_dream.pipeline.judging.judge import judge
@@ -20,29 +20,16 @@ from rows import rows_of
 TABLE = Path(__file__).with_name("pairs.tsv")
 DISTINCT = (0.0, 0.0, 1.0)
 
-SURE, POSSIBLE = (rows_of(TABLE, key, cells=3) for key in ("sure", "possible"))
-NEITHER = rows_of(TABLE, "neither", cells=2)
+SURE, POSSIBLE, NEITHER = (rows_of(TABLE, key) for key in ("sure", "possible", "no"))
 
 
-@pytest.mark.parametrize(("a", "b", "attribute"), SURE)
-def test_rival_values_at_an_equal_frame_are_a_contradiction(a: str, b: str, attribute: str) -> None:
-    assert contradicting(a, b) is Contradicting.SURE
-    assert [each.detail.split(":")[0] for each in compare(a, b) if each.kind == "rival"] == [attribute]
-    assert all(each.veto for each in compare(a, b) if each.kind == "rival")
-
-
-@pytest.mark.parametrize(("a", "b", "attribute"), POSSIBLE)
-def test_what_may_hold_at_once_is_only_possible(a: str, b: str, attribute: str) -> None:
-    assert contradicting(a, b) is Contradicting.POSSIBLE
-    assert [each.detail.split(":")[0] for each in compare(a, b) if each.kind == "rival" and each.veto] == [
-        attribute
-    ]
-
-
-@pytest.mark.parametrize(("a", "b"), NEITHER)
-def test_another_time_entity_or_condition_is_another_frame(a: str, b: str) -> None:
-    assert contradicting(a, b) is Contradicting.NO
-    assert [each for each in compare(a, b) if each.kind == "rival"] == []
+@pytest.mark.parametrize("row", rows_of(TABLE, "sure", "possible", "no"))
+def test_rival_values_contradict_at_an_equal_frame_and_never_at_another(row):
+    certainty, a, b, *attribute = row
+    assert contradicting(a, b).name.lower() == certainty
+    rivals = [each for each in compare(a, b) if each.kind == "rival"]
+    assert [each.detail.split(":")[0] for each in rivals] == attribute
+    assert all(each.veto for each in rivals)
 
 
 @pytest.mark.parametrize(
@@ -71,15 +58,6 @@ def test_a_merge_of_rivals_is_never_offered(a: str, b: str, attribute: str) -> N
     assert plan.merges == ()
     assert all(isinstance(doubt, Resolve) for doubt in plan.unsure), attribute
     assert len(plan.conflicts) + len(plan.unsure) == 1
-
-
-def test_a_count_a_day_may_be_a_frequency() -> None:
-    two = "Takes 2 tablets daily"
-    assert not [each for each in compare(two, "Takes two tablets once a day") if each.veto]
-    assert not [each for each in compare(two, "Takes a tablet twice a day") if each.veto]
-    assert {each.kind for each in compare(two, "Takes 3 tablets daily") if each.veto} >= {"number"}
-    assert {each.kind for each in compare(two, "Takes 2 tablets weekly") if each.veto} >= {"frequency"}
-    assert [each.seconds for each in extract("Trains 2 hours daily").frequencies] == [(86400.0,)]
 
 
 PIECES = [
