@@ -27,6 +27,8 @@ from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
+
 from ....errors import RefusedChangeError, StoreError
 from . import digest
 from .database import Database, make_private
@@ -325,15 +327,9 @@ def _stood_before(one: Lines, other: Lines, order: Lines) -> bool:
 
 
 def _common(a: bytes, b: bytes, limit: int) -> int:
-    """Length of the common beginning; halving, since comparing slices is much faster than bytes."""
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    """Length of the common beginning, up to a limit that both have."""
+    one, other = (np.frombuffer(data[:limit], np.uint8) for data in (a, b))
+    return int(next(iter(np.flatnonzero(one != other)), limit))
 
 
 def _put(

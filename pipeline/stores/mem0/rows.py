@@ -272,8 +272,7 @@ CORE_KEYS = frozenset(SCOPE_KEYS) | {
 _PIN_KEYS = ("pinned", "immutable", "critical")
 _CATEGORY_KEYS = ("category", "type", "categories")
 _FALSE = frozenset({"", "0", "false", "no", "off", "none", "null"})
-# Dates up to here are a missing value in disguise: Redis stores 0 for an absent created_at.
-_FIRST_REAL_YEAR = 1972
+_FIRST_REAL_YEAR = 1972  # earlier dates are a missing value in disguise: Redis stores 0 for an absent one
 _MILLISECONDS_FROM = 1e11
 _JSON_PREFIX = "mem0_dream_json:"
 
@@ -295,7 +294,8 @@ def parse_memory(snapshot: Snapshot) -> Memory:
         updated_at=moment(payload.get("updated_at")),
         accessed_at=moment(payload.get("last_accessed_at")),
         expires_on=_day(payload.get("expiration_date")),
-        pinned=says_pinned(text) or any(_truthy(payload.get(key)) for key in _PIN_KEYS),
+        pinned=says_pinned(text)
+        or any(str(payload.get(key) or "").strip().lower() not in _FALSE for key in _PIN_KEYS),
         metadata={key: value for key, value in payload.items() if key not in CORE_KEYS},
     )
 
@@ -371,7 +371,3 @@ def _category(payload: Mapping[str, Any]) -> str | None:
         if categories:
             return "/".join(categories)
     return None
-
-
-def _truthy(value: Any) -> bool:
-    return value.strip().lower() not in _FALSE if isinstance(value, str) else bool(value)

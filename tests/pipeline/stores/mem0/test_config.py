@@ -1,4 +1,4 @@
-"""Reading mem0's configuration and opening the store it describes."""
+"""Reading mem0's configuration and opening the store it describes; its embedder is made when a text needs it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from mem0_dream.errors import (
-    ConfigError,
-    MissingExtraError,
-    RefusedChangeError,
-    StoreError,
-    StoreLockedError,
-    UsageError,
-)
+from click.testing import CliRunner
+from mem0_dream import errors
+from mem0_dream.errors import ConfigError, MissingExtraError, RefusedChangeError, StoreError, UsageError
+from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.stores.base import Add, ScopeFilter
-from mem0_dream.pipeline.stores.mem0.config import Mem0Config, load_config, open_mem0
-from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+from mem0_dream.pipeline.stores.mem0 import config as opening
+from mem0_dream.pipeline.stores.mem0.config import LazyEmbedder, Mem0Config, load_config, open_mem0
+from mem0_dream.pipeline.stores.mem0.store import Mem0Store, embedding
 from mem0_dream.pipeline.writing.access import track_access
 from mem0_dream.records import Scope
 from mem0_stores import ALICE, build_place
@@ -132,7 +131,8 @@ class TestOpen:
 
     def test_a_store_in_use_is_locked(self, qdrant):
         store, _ = qdrant.filled(["Likes tea"])
-        with pytest.raises(StoreLockedError, match=r"Another process holds the qdrant store in .*") as caught:
+        held = "Another process holds the qdrant store in"
+        with pytest.raises(errors.StoreLockedError, match=held) as caught:
             qdrant.open()
         assert caught.value.exit_code == 5
         threading.Timer(0.5, store.close).start()
@@ -236,3 +236,55 @@ class TestOpen:
         store = Mem0Store(track_access(memory), owned=True)
         assert store.memory is memory
         store.close()
+
+
+def test_the_embedder_is_made_once_and_late():
+    made: list[int] = []
+
+    def make() -> Any:
+        made.append(1)
+        return SimpleNamespace(embed=str.upper, dims=3)
+
+    lazy = LazyEmbedder(make)
+    assert made == []
+    assert (lazy.embed("a"), lazy.dims, made) == ("A", 3, [1])
+
+
+@pytest.mark.parametrize("error", [OSError("no route"), ConfigError("no route"), ValueError("secret text")])
+def test_a_failing_embedder_is_named_and_holds_no_text(error):
+    memory = SimpleNamespace(config=SimpleNamespace(embedder=SimpleNamespace(provider="openai")))
+    with pytest.raises(RefusedChangeError, match="the openai embedder") as caught, embedding(memory):
+        raise error
+    assert ("no route" in str(caught.value)) is (not isinstance(error, ValueError))
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.store
+def test_looking_merging_copies_and_undoing_load_no_embedder(qdrant, tmp_path, monkeypatch):
+    qdrant.fill(["Likes tea with milk", "Likes tea with milk", "Owns a standing desk"])
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the embedder was made")
+
+    from mem0.utils.factory import EmbedderFactory
+
+    create = EmbedderFactory.create
+    monkeypatch.setattr(
+        EmbedderFactory,
+        "create",
+        staticmethod(
+            lambda provider, *rest: create(provider, *rest) if provider == opening._UNASKED else refuse()
+        ),
+    )
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps(qdrant.config))
+    for words in (
+        ("status", "--all"),
+        ("runs",),
+        ("--all", "--dry-run", "--scorer", "keywords"),
+        ("--all", "--auto", "--scorer", "keywords"),
+        ("undo",),
+    ):
+        done = CliRunner().invoke(main, [*words, "--config", str(file)])
+        assert done.exit_code == 0, done.output
+    assert "restored: 1" in done.output
