@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ....models.text.tables import expression
 from ....records import Memory, says_pinned, text_hash
 
 RELATIONS = "relations"  # part of an entity that holds its outgoing relations
@@ -35,32 +36,12 @@ PROMOTED_MARK, MERGED_MARK = "Promoted to core memory: ", "Merged from: "
 _ITEM, _MORE, _PART = "- ", "\n  ", "::"
 _HASH = re.compile(r"[0-9a-f]{12}")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
-
-
-def _line(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
-
-
 _DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_MOMENT = r"\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?"
-_BORN = _line(rf"^(?:researched|discovered)\s*:\s*{_MOMENT}\s*(?:\([^()]*\))?\.?$")
-_UNHELPFUL = _line(r"\b(?:not|un)[\s_-]*helpful\b|\bdid(?:n['’]t| not) help\b")
-_HELPFUL = _line(r"\bhelpful\b")
-# Without a verdict or a date, "Applied in" begins a sentence sooner than it counts a use.
-_APPLIED = _line(
-    rf"^applied in\b(?:(?=.*(?:\bhelpful\b|{_UNHELPFUL.pattern}))|(?=.*\d{{4}}-\d{{2}}-\d{{2}})"
-    r"|(?=\s+(?:\S+\s+){0,3}\S+$))"
-)
-_LAST_USED = _line(rf"^last (?:used|applied|accessed)\s*:\s*{_MOMENT}")
-_COUNT = _line(r"^(?:used|applied|use count|times used|uses)\s*:?\s*(\d{1,6})\b(?:\s*times?)?\s*$")
 _ALSO = re.compile(r"^Also applied: (\d{1,6}) times, (\d{1,6}) helpful, (\d{1,6}) not helpful$")
-_CRITICAL = _line(r"\bcritical\s*:\s*(?:true|yes)\b|^pinned\s*:\s*(?:true|yes)\b")
-_EFFECTIVENESS = _line(r"^effectiveness\s*:\s*(\d{1,3}(?:\.\d+)?)\s*(%?)")
-_PROMOTED = _line(r"^promoted to core memory\s*:")
-_BOOKKEEPING = _line(
-    r"^(?:use count|times used|uses|merged from|promoted to core memory|relevance score"
-    r"|source|severity|critical|pinned|effectiveness|also applied)\s*:"
-)
+_HELPFUL, _UNHELPFUL, _CRITICAL = (expression("graph", key) for key in ("helpful", "unhelpful", "critical"))
+_BORN, _APPLIED, _LAST_USED = (expression("graph", key) for key in ("born", "applied", "last_used"))
+_COUNT, _EFFECTIVENESS = expression("graph", "count"), expression("graph", "effectiveness")
+_PROMOTED, _BOOKKEEPING = expression("graph", "promoted"), expression("graph", "bookkeeping")
 
 
 def entity_text(name: str, observations: Iterable[str]) -> str:

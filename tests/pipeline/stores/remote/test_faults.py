@@ -1,4 +1,4 @@
-"""A pass over the hosted platform when the line fails at any single request: nothing is lost."""
+"""A pass over the platform, or a server, when the line fails at any single request: nothing is lost."""
 
 from __future__ import annotations
 
@@ -133,6 +133,32 @@ def test_a_fault_at_any_request_is_survived(fault, tmp_path):
                 with session(server, tmp_path) as opened:
                     opened.undo(now=NOW)
                 assert content(double) == before, f"undo after a fault at request {position}"
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_a_fault_at_any_request_to_a_server_is_survived_by_a_pass_and_its_undo(fault, hosted, tmp_path):
+    for text, days in (TEXTS[0], TEXTS[2], TEXTS[4]):
+        hosted.put(text, created_at=NOW - timedelta(days=days), metadata={"days": days})
+    before, server = hosted.content(), hosted.server
+    server.delay = DELAY + 0.05
+    patience = replace(EASY, timeout=DELAY) if fault is Fault.DELAY else EASY
+    for position in itertools.count():
+        first = len(server.requests)
+        faulty(server, position, fault)
+        for step in ("apply", "undo"):
+            store = hosted.open(patience=patience)
+            with Session(store, settings=SETTINGS, state_dir=tmp_path, encoder=FakeEncoder()) as opened:
+                if step == "undo":
+                    assert opened.undo(now=NOW).kept == ()
+                    continue
+                opened.withdraw(opened.answered)
+                opened.apply(opened.propose(EVERYTHING, now=NOW), now=NOW)
+                assert len(store.read(EVERYTHING).memories) == 2
+        reached = len(server.requests) - first > position
+        sound(server)
+        assert hosted.content() == before, f"request {position}"
+        if not reached:
+            return
 
 
 @pytest.mark.parametrize("fault", [Fault.DROP, Fault.RESET])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from loopback import Fault, Reply, Request
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, UsageError
 from mem0_dream.pipeline.cli.main import main
@@ -22,7 +22,7 @@ from mem0_dream.records import Memory, Scope
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
 from platform_double import PlatformDouble
-from services import ALICE, DAY, EVERYTHING, Service, stored
+from services import ALICE, DAY, EVERYTHING, stored
 from typed import on_store
 
 pytestmark = pytest.mark.store
@@ -238,75 +238,67 @@ class TestOpening:
 
 
 def test_a_text_that_was_folded_into_a_source_is_taken_back_with_its_metadata(place, tmp_path):
-    for number, text in enumerate(
-        (
-            "The weekly call with the Lyon office and its Lyon team is on Tuesday. Host: Filipa.",
-            "The weekly call with the Lyon office and its Lyon team is on Tuesday. Start: 14:00.",
-        )
-    ):
-        place.double.put(text, user_id="alice", metadata={"source": number}, created_at=DAY)
+    said = "The weekly call with the Lyon office and its Lyon team is on Tuesday."
+    for number, more in enumerate(("Host: Filipa.", "Start: 14:00.")):
+        place.put(f"{said} {more}", user_id="alice", metadata={"source": number}, created_at=DAY)
     settings = Settings(scorer="keywords", max_delete=1.0)
     with Session(place.open(), settings=settings, state_dir=tmp_path, encoder=FakeEncoder()) as session:
         before = session.store.read(EVERYTHING).memories
         result = session.apply(session.propose(EVERYTHING, now=DAY), now=DAY, retire=True)
         assert result.merged == 1
         assert any("14:00" in text and "Filipa" in text for text in by_text(place.stores[0]))
-        undone = session.undo(now=DAY)
-        assert undone.kept == ()
+        assert session.undo(now=DAY).kept == ()
         assert session.store.read(EVERYTHING).memories == before
         assert [m.metadata for m in session.store.read(EVERYTHING).memories] == [m.metadata for m in before]
 
 
 class TestCommandLine:
-    def invoke(self, place: Service, *words: str, answers: str = "") -> Any:
-        return CliRunner().invoke(main, on_store([*words, "--host", place.server.url]), input=answers)
-
-    @pytest.fixture(autouse=True)
-    def settings(self, place, tmp_path):
+    @pytest.fixture
+    def call(self, place, tmp_path):
+        """A command on a store of ten memories, two of which are one."""
         for text in ("Deploys the shop to staging on Tuesdays", "deploys the shop to staging on Tuesdays."):
-            place.double.put(text, user_id="alice")
+            place.put(text, user_id="alice")
         for number in range(8):
-            place.double.put(f"The billing service number {number} is written in Rust", user_id="alice")
+            place.put(f"The billing service number {number} is written in Rust", user_id="alice")
         file = tmp_path / "settings.yaml"
         file.write_text("mem0_dream: {scorer: keywords, remote: {per_minute: 1.0e+9, first_wait: 0.001}}\n")
-        return file
 
-    def test_what_an_undo_cannot_give_back_is_said_before_anything_changes(self, place, settings):
-        words = ("platform", "--all", "--config", str(settings))
-        asked = self.invoke(place, *words, answers="n\n")
-        assert asked.exit_code == 0, asked.output
-        assert asked.stdout.index("gives no deleted id out again") < asked.stdout.index("Apply?")
-        done = self.invoke(place, *words, "--auto")
-        assert "gives no deleted id out again" in done.stderr
+        def called(*words: str, answers: str = "", config: Path = file, code: int = 0) -> Result:
+            line = on_store([*words, "--host", place.server.url, "--config", str(config)])
+            done = CliRunner().invoke(main, line, input=answers)
+            assert done.exit_code == code, done.output
+            return done
+
+        return called
+
+    def test_what_an_undo_cannot_give_back_is_said_before_anything_changes(self, place, call):
+        asked = call("platform", "--all", answers="n\n").stdout
+        assert asked.index("gives no deleted id out again") < asked.index("Apply?")
+        assert "gives no deleted id out again" in call("platform", "--all", "--auto").stderr
         assert len(place.double.rows) == 9
-        assert "gives no deleted" not in self.invoke(place, *words, "--auto").stderr
+        assert "gives no deleted" not in call("platform", "--all", "--auto").stderr
 
-    def test_the_fidelity_is_kept_in_the_plan(self, place, settings, tmp_path):
+    def test_the_fidelity_is_kept_in_the_plan(self, call, tmp_path):
         file = tmp_path / "plan.jsonl"
-        words = ("--store", "platform", "--config", str(settings))
-        assert self.invoke(place, "plan", "-o", str(file), "--all", *words).exit_code == 0
+        call("plan", "-o", str(file), "--all", "--store", "platform")
         assert "gives no deleted id out again" in file.read_text()
-        told = self.invoke(place, "apply", str(file), *words, answers="n\n")
-        assert "gives no deleted id out again" in told.stderr
+        told = call("apply", str(file), "--store", "platform", answers="n\n").stderr
+        assert "gives no deleted id out again" in told
 
-    def test_it_is_said_before_something_is_forgotten(self, place, settings):
-        words = ("forget", "billing", "--store", "platform", "--all", "--config", str(settings))
-        told = self.invoke(place, *words, "--encoder", "words", answers="1\nn\n")
-        assert told.exit_code == 0, told.output
-        assert "gives no deleted id out again" in told.stderr
+    def test_it_is_said_before_something_is_forgotten(self, place, call):
+        words = ("forget", "billing", "--store", "platform", "--all", "--encoder", "words")
+        assert "gives no deleted id out again" in call(*words, answers="1\nn\n").stderr
         assert len(place.double.rows) == 10
-        assert "gives no" not in self.invoke(place, *words, "--encoder", "words", answers="\n").stderr
+        assert "gives no" not in call(*words, answers="\n").stderr
 
-    def test_an_unknown_limit_is_named(self, place, tmp_path):
+    def test_an_unknown_limit_is_named(self, call, tmp_path):
         file = tmp_path / "wrong.yaml"
         file.write_text("mem0_dream: {remote: {per_minut: 3}}\n")
-        told = self.invoke(place, "platform", "--all", "--config", str(file))
-        assert told.exit_code == 2
-        assert "mem0_dream.remote.per_minut" in told.stderr
+        told = call("platform", "--all", config=file, code=2).stderr
+        assert "mem0_dream.remote.per_minut" in told
 
-    def test_no_text_and_no_note_of_the_client_reaches_the_error_stream(self, place, settings):
-        done = self.invoke(place, "platform", "--all", "--config", str(settings), "--auto")
-        assert "404" not in done.stderr
-        assert "Deploys" not in done.stderr
-        note = next(iter(place.double.rows.values()))["metadata"]
-        assert DATES_KEY in note
+    def test_no_text_and_no_note_of_the_client_reaches_the_error_stream(self, place, call):
+        told = call("platform", "--all", "--auto").stderr
+        assert "404" not in told
+        assert "Deploys" not in told
+        assert DATES_KEY in next(iter(place.double.rows.values()))["metadata"]

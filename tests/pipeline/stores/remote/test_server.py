@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-
 import pytest
 from click.testing import CliRunner, Result
-from loopback import Fault, Reply, Request
+from loopback import Reply, Request
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import Delete
 from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.services import open_server
 from mem0_dream.records import Scope
-from mem0_dream.settings import Settings
-from mem0_dream.testing import FakeEncoder
 from server_double import ServerDouble
-from services import ALICE, EVERYTHING, QUICK
+from services import ALICE, EVERYTHING
 
 pytestmark = pytest.mark.store
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -119,42 +111,6 @@ class TestKeys:
         patience = Patience(attempts=2, first_wait=0.001, per_minute=1e9)
         with pytest.raises(StoreError, match="did not answer listing entities after 2 attempts"):
             open_server("http://127.0.0.1:9", patience=patience).read(EVERYTHING)
-
-
-def at(position: int, fault: Fault) -> Callable[[int, Request], Fault | None]:
-    return lambda number, _request: fault if number == position else None
-
-
-@pytest.mark.parametrize("fault", Fault)
-def test_a_fault_at_any_request_is_survived(fault, place, tmp_path):
-    for text, days in (
-        ("Deploys the shop to staging on Tuesdays", 40),
-        ("deploys the shop to staging on Tuesdays.", 20),
-        ("The billing service is written in Rust.", 15),
-    ):
-        place.put(text, created_at=NOW - timedelta(days=days), metadata={"days": days})
-    before = place.content()
-    settings = Settings(scorer="keywords", max_delete=1.0)
-    place.server.retry_after, place.server.delay = "0.001", 0.35
-    patience = replace(QUICK, timeout=0.3) if fault is Fault.DELAY else QUICK
-    position, reached = 0, True
-    while reached:
-        first = len(place.server.requests)
-        place.server.fault = at(first + position, fault)
-        for step in ("apply", "undo"):
-            with Session(
-                place.open(patience=patience), settings=settings, state_dir=tmp_path, encoder=FakeEncoder()
-            ) as session:
-                if step == "apply":
-                    session.withdraw(session.answered)
-                    session.apply(session.propose(EVERYTHING, now=NOW), now=NOW)
-                    assert len(session.store.read(EVERYTHING).memories) == 2
-                else:
-                    assert session.undo(now=NOW).kept == ()
-        reached = len(place.server.requests) - first > position
-        place.server.fault = lambda _number, _request: None
-        assert place.content() == before, f"request {position}"
-        position += 1
 
 
 def test_the_command_takes_the_address(place, tmp_path):
