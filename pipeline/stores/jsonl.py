@@ -188,14 +188,13 @@ class JsonlStore(base.Store):
         if isinstance(change, base.Update):
             self._put(row, _TEXT, change.text, _TEXT)
             return
+        if isinstance(change, base.Retire):
+            change = base.Amend(change.id, change.metadata, expires=change.day.isoformat())
         more, held = json.loads(json.dumps(dict(change.metadata))), self._get(row, _METADATA)
         if more and (isinstance(held, dict) or _METADATA in self._map):
             self._put(row, _METADATA, {**(held or {}), **more}, _METADATA)
         else:
             row |= more
-        if isinstance(change, base.Retire):
-            self._put(row, "expires", change.day.isoformat(), _EXPIRES)
-            return
         if change.expires is not None:
             self._put(row, "expires", change.expires or None, _EXPIRES)
         created = self.parse(Snapshot("", payload)).created_at

@@ -21,12 +21,13 @@ from ..stores.base import ScopeFilter
 from ..stores.files.database import Database, moment_of
 from .lock import Owner
 
-LastPass = tuple[datetime, Collection[Hashable]]
+Names = Collection[Hashable]
+LastPass = tuple[datetime, Names]
 """When the same memories were last passed over, and the names of what there was, or became."""
 
 
 def due_reason(
-    present: Collection[Hashable],
+    present: Names,
     last: LastPass | None,
     *,
     after: timedelta,

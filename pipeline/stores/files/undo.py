@@ -45,6 +45,7 @@ CREATE INDEX IF NOT EXISTS steps_by_after ON steps (file, after);
 _NEW_FILE = 0o644
 _IN_MEMORY = 64  # states of files that are held besides being kept
 
+Note = Mapping[str, Any]
 Lines = Sequence[bytes]
 Resolve = Callable[[Lines, Lines, Lines], Lines | None]
 """Settles lines that both sides changed, from (base, ours, theirs); None where it cannot."""
@@ -71,7 +72,7 @@ class Step:
     number: int
     before: Image | None
     after: bytes | None
-    note: Mapping[str, Any]
+    note: Note
 
 
 def read_image(path: Path) -> Image | None:
@@ -92,13 +93,7 @@ class FileHistory(Database):
         self._known: dict[str, bytes] = {}
 
     def write(
-        self,
-        path: Path,
-        data: bytes | None,
-        *,
-        before: Image | None,
-        key: str,
-        note: Mapping[str, Any] | None = None,
+        self, path: Path, data: bytes | None, *, before: Image | None, key: str, note: Note | None = None
     ) -> None:
         """Note a step and take it: give a file other bytes, create it, or remove it (None).
 
@@ -109,7 +104,7 @@ class FileHistory(Database):
         self.note(str(path), before, data, key=key, note=note)
         _put(path, before, data, mode=before.mode if before else _NEW_FILE)
 
-    def take_back(self, path: Path, key: str, *, note: Mapping[str, Any] | None = None) -> None:
+    def take_back(self, path: Path, key: str, *, note: Note | None = None) -> None:
         """Take the newest step of a key back that still stands; `note` is that of bytes that come of a merge.
 
         Raises:
@@ -133,13 +128,7 @@ class FileHistory(Database):
         self.taken_back(step)
 
     def note(
-        self,
-        file: str,
-        before: Image | None,
-        after: bytes | None,
-        *,
-        key: str,
-        note: Mapping[str, Any] | None = None,
+        self, file: str, before: Image | None, after: bytes | None, *, key: str, note: Note | None = None
     ) -> None:
         """Note a step that the caller takes itself, before it does; `file` is any name of its own."""
         with self.transaction():

@@ -38,6 +38,7 @@ RETIRED_PREFIX = "mem0-dream-retired:"
 # agent asks for, then enough to see past a crowd of equal texts that is about to be merged.
 _SEARCH_BOUNDS = (20, 1000)
 _HISTORY_NOTE = "mem0's history database keeps each delete and each addition as an event, also after an undo"
+Section = Mapping[str, Any] | None
 
 
 class Mem0Store(Store):
@@ -56,12 +57,7 @@ class Mem0Store(Store):
     kind = "mem0"
 
     def __init__(
-        self,
-        memory: Any,
-        *,
-        owned: bool = False,
-        section: Mapping[str, Any] | None = None,
-        llm: Mapping[str, Any] | None = None,
+        self, memory: Any, *, owned: bool = False, section: Section = None, llm: Section = None
     ) -> None:
         memory = getattr(memory, "_tracked", memory)  # our own reads are no reads of the agent
         if inspect.iscoroutinefunction(getattr(memory, "search", None)):

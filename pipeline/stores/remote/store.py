@@ -167,11 +167,11 @@ class RemoteStore(Store):
             case base.Add():
                 return self._add(change)
             case base.Update(id=memory_id, text=text):
-                return self._change(memory_id, text=text)
-            case base.Amend(id=memory_id, metadata=added, created_at=created, expires=day):
-                return self._change(memory_id, added, created=created, expires=day)
+                return self._change(base.Amend(memory_id, {}), text=text)
+            case base.Amend():
+                return self._change(change)
             case base.Retire(id=memory_id, metadata=added, day=last):
-                return self._change(memory_id, added, expires=last.isoformat())
+                return self._change(base.Amend(memory_id, added, expires=last.isoformat()))
             case base.Delete():
                 return self._delete(change.id)
             case base.Restore():
@@ -233,29 +233,21 @@ class RemoteStore(Store):
             )
         return memory_id
 
-    def _change(
-        self,
-        memory_id: str,
-        added: Mapping[str, Any] | None = None,
-        *,
-        text: str | None = None,
-        created: datetime | None = None,
-        expires: str | None = None,
-    ) -> str:
+    def _change(self, change: base.Amend, *, text: str | None = None) -> str:
         """Change a record until it reads as wanted; what was stated before is not stated anew by that."""
-        row = self._existing(memory_id)
+        row = self._existing(change.id)
         memory = memory_of(row)
-        said, since = memory.text if text is None else text, created or memory.created_at
+        said, since = memory.text if text is None else text, change.created_at or memory.created_at
         note = dates_note(said, created=since, updated=memory.updated_at)
-        changes: dict[str, Any] = {"metadata": {**row_metadata(row), **(added or {}), DATES_KEY: note}}
+        changes: dict[str, Any] = {"metadata": {**row_metadata(row), **change.metadata, DATES_KEY: note}}
         if text is not None:
             changes["text"] = text
-        if expires is not None and (expires or None) != day_of(row):
-            changes["expiration_date"] = expires or None
-        self._put(memory_id, changes)
-        if not self._reads(memory_id, changes):
-            raise _not_kept(memory_id)
-        return memory_id
+        if change.expires is not None and (change.expires or None) != day_of(row):
+            changes["expiration_date"] = change.expires or None
+        self._put(change.id, changes)
+        if not self._reads(change.id, changes):
+            raise _not_kept(change.id)
+        return change.id
 
     def _reads(self, memory_id: str, wanted: Mapping[str, Any]) -> bool:
         return self._caller.look(lambda: not _differing(self._get(memory_id) or {}, wanted), until=bool)
