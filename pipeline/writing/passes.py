@@ -21,19 +21,13 @@ from ..stores.base import ScopeFilter
 from ..stores.files.database import Database, moment_of
 from .lock import Owner
 
-Names = Collection[Hashable]
-LastPass = tuple[datetime, Names]
+Ids = Collection[Hashable]
+LastPass = tuple[datetime, Ids]
 """When the same memories were last passed over, and the names of what there was, or became."""
 
 
 def due_reason(
-    present: Names,
-    last: LastPass | None,
-    *,
-    after: timedelta,
-    new: int,
-    now: datetime,
-    most: int | None = None,
+    present: Ids, last: LastPass | None, *, after: timedelta, new: int, now: datetime, most: int | None = None
 ) -> tuple[bool, str]:
     """Whether a pass is due, and why or why not; by time and news, or with `most` by any of the three."""
     if last is None:
