@@ -118,16 +118,13 @@ class Writer:
         for change in reversed(self._journal.changes(run.id)):
             if change.state is ChangeState.TAKEN_BACK or (part is not None and change.action not in part):
                 continue
-            memory, counts = change.memory or "", False
+            memory = change.memory or ""
             try:
-                if change.operation is Operation.AMEND:
-                    self._put_metadata_back(run, change, plan)
-                elif change.operation is not Operation.ADD:
-                    counts = self._put_back(run, change, plan)
-                    restored += counts
-                else:
+                if change.operation is Operation.ADD:
                     memory, counts = self._withdraw(run, change, plan)
                     withdrawn += counts
+                elif self._put_back(run, change, plan):
+                    restored += change.operation is not Operation.AMEND
             except RefusedChangeError as moved:
                 kept.append((change.memory or change.action, str(moved)))
             else:
@@ -347,31 +344,25 @@ class Writer:
             self._access.record(self._store.fingerprint, [survivor], max(moments))
 
     def _put_back(self, run: Run, change: Recorded, plan: Plan) -> bool:
-        memory_id = change.memory or ""
-        before = self._journal.snapshot(run.id, memory_id)
-        now = self._store.fetch([memory_id]).get(memory_id)
-        if now is not None and now.payload == before.payload and change.state is ChangeState.INTENDED:
-            return False
-        ours = {self._store.parse(before).text} | _written(plan, change.action)
-        if now is not None and self._store.parse(now).text not in ours:
-            raise RefusedChangeError("it was written anew since the run")
-        self._store.write(Restore(before))
-        return True
-
-    def _put_metadata_back(self, run: Run, change: Recorded, plan: Plan) -> None:
-        """Take united metadata back, unless the memory was written, or removed, since.
+        """Restore a memory, or take united metadata back; refused if it was written since by anybody else.
 
         A new text that the same action wrote does not count as a change by another program.
         """
-        memory_id = change.memory or ""
-        before, present = self._journal.snapshot(run.id, memory_id), self._now(memory_id)
-        if present is None:
+        memory_id, amended = change.memory or "", change.operation is Operation.AMEND
+        before = self._journal.snapshot(run.id, memory_id)
+        now = self._store.fetch([memory_id]).get(memory_id)
+        if now is None and amended:
             raise RefusedChangeError("it was removed since the run")
-        then = self._store.parse(before)
-        rewritten = present.text in _written(plan, change.action) - {then.text}
-        if not rewritten and (then.text, then.updated_at) != (present.text, present.updated_at):
-            raise RefusedChangeError("it was written anew since the run")
+        if now is not None:
+            if now.payload == before.payload and change.state is ChangeState.INTENDED:
+                return False
+            then, present = self._store.parse(before), self._store.parse(now)
+            same = present.text == then.text and (not amended or present.updated_at == then.updated_at)
+            ours = _written(plan, change.action) - {then.text}
+            if not same and present.text not in ours:
+                raise RefusedChangeError("it was written anew since the run")
         self._store.write(Restore(before))
+        return True
 
     def _withdraw(self, run: Run, change: Recorded, plan: Plan) -> tuple[str, bool]:
         action = next(item for item in plan.actions if item.id == change.action)
