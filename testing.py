@@ -76,11 +76,9 @@ class FakeScorer:
         *,
         default: Callable[[str, str], tuple[float, float, float]] = lambda _a, _b: (0.0, 0.0, 1.0),
     ) -> None:
-        """Set the answers.
+        """Set the probabilities (duplicate, contradiction, distinct) by two texts, in any order.
 
-        Args:
-            pairs: Probabilities (duplicate, contradiction, distinct) by the two texts, in any order.
-            default: Called with the two texts, sorted, for every other pair.
+        `default` is called with the two texts, sorted, for every other pair.
         """
         self._pairs = {tuple(sorted(pair)): answer for pair, answer in (pairs or {}).items()}
         self._default = default
@@ -89,13 +87,10 @@ class FakeScorer:
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Look the pairs up; entailment is the duplicate probability in both directions."""
         self.asked.extend(pairs)
-        rows = [self._answer(*sorted((pair.a, pair.b))) for pair in pairs]
+        keys = [(min(pair.a, pair.b), max(pair.a, pair.b)) for pair in pairs]
+        rows = [self._pairs.get(key) or self._default(*key) for key in keys]
         probabilities = np.asarray(rows, dtype=np.float32).reshape(len(rows), 3)
         return PairScores(probabilities, np.repeat(probabilities[:, :1], 2, axis=1))
-
-    def _answer(self, a: str, b: str) -> tuple[float, float, float]:
-        answer = self._pairs.get((a, b))
-        return answer if answer is not None else self._default(a, b)
 
 
 class InMemoryStore(Store):

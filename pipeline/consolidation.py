@@ -45,21 +45,10 @@ def consolidate(
 ) -> Consolidation:
     """Consolidate a store: what `mem0-dream` does, in one call; the store is left open.
 
-    Without `apply` nothing is changed. With it merges and prunes are applied as `--auto` does, and
-    contradictions are left to a person.
-
-    Args:
-        store: What to consolidate.
-        user_id: Only this user's memories.
-        agent_id: Only this agent's memories.
-        run_id: Only this run's memories.
-        app_id: Only this app's memories.
-        all_scopes: Every scope, each for itself.
-        apply: Apply what is certain.
-        retire: Expire instead of deleting; by default only what lost a conflict.
-        settings: Limits; those of the store's own configuration if omitted.
-        state_dir: Where the journal lives.
-        now: The moment ages are reckoned from.
+    Only the memories of this user, agent, run or app are looked at, or with `all_scopes` all, each scope for
+    itself. Without `apply` nothing is changed. With it merges and prunes are applied as `--auto` does, and
+    contradictions are left to a person. `retire` expires instead of deleting, by default only what lost a
+    conflict; `settings` are those of the store's own configuration if omitted; ages are reckoned from `now`.
 
     Raises:
         UsageError: If neither an id nor `all_scopes` says whose memories are meant.

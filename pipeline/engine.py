@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from ..errors import JournalError, StoreError, UsageError
 from ..models.encoder import Encoder
@@ -30,9 +30,12 @@ from .kinds import Kind, kind_of
 from .plan import Plan, RunResult, UndoResult
 from .planning.budget import Overdraft, affordable, check_budget, overdrafts
 from .planning.engine import propose
+from .planning.forgetting import MOST, outdated, settled
 from .planning.hooks import Means, Proposal
 from .planning.plan_file import parse_plan
+from .planning.recall import UNATTENDED_QUESTIONS, checked
 from .planning.stages import Observer, Silent
+from .reporting.report import Report
 from .rules.hygiene import shown_text
 from .stores.base import LINKS, ScopeFilter, Store
 from .stores.files.database import state_directory
@@ -40,10 +43,6 @@ from .writing.access import AccessLog
 from .writing.journal import Journal, RunState
 from .writing.lock import store_lock
 from .writing.writer import Writer, refuse_foreign
-
-if TYPE_CHECKING:
-    from .reporting.report import Report
-
 
 SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")  # ids by which a person names memories
 KEPT_BACKUPS = 5  # copies of a store's files, one for each of the latest runs
@@ -144,8 +143,6 @@ class Session:
         Of files and entities only those of a single statement, since an answer takes away the whole; with
         `several` the others, to be looked at and not answered. What the plan touches is not asked about.
         """
-        from .planning.forgetting import MOST, outdated, settled
-
         answers = self.answered
         conflicts = settled(answers, inventory.memories, now=now)
         if not conflicts or ActionKind.RESOLVE not in self.kind.wanted:
@@ -183,8 +180,6 @@ class Session:
         return self.look(scopes, now=now, unattended=unattended).plan
 
     def _findable(self, plan: Plan, inventory: Inventory, *, unattended: bool) -> Plan:
-        from .planning.recall import UNATTENDED_QUESTIONS, checked
-
         count = self.settings.recall_check
         if count is None:
             count = UNATTENDED_QUESTIONS if unattended and self.store.capabilities.vector else 0
@@ -227,14 +222,10 @@ class Session:
     ) -> RunResult:
         """Apply a plan as one run that can be resumed and undone.
 
-        Args:
-            plan: What to do.
-            now: The present moment; it names the run and dates what is retired.
-            choices: Answers to conflicts, by action id; what follows from them is added. Without any the
-                plan is applied as it is.
-            retire: Expire memories instead of deleting them; by default only what lost a conflict.
-            within_budget: Refuse a plan over the delete budget.
-            hold_back: Where memories belong to users, refuse only what is too much for its scope.
+        `now` names the run and dates what is retired. `choices` answer conflicts by action id; what follows
+        from them is added. `retire` expires memories instead of deleting them, by default only what lost a
+        conflict. `within_budget` refuses a plan over the delete budget; `hold_back`, where memories belong to
+        users, only what is too much for its scope.
 
         Raises:
             BudgetExceededError: If the plan is over budget, or all of it is held back.

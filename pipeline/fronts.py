@@ -7,23 +7,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import JournalError
 from ..records import Inventory, Memory
 from .actions import Action, acts
+from .engine import Session
 from .plan import Plan, RunResult
+from .planning.forgetting import rank
+from .planning.hooks import Proposal
 from .planning.plan_file import parse_plan
+from .planning.stages import Observer
 from .reporting.html import Material, run_point
 from .reporting.text import bracketed, spoken_ids
 from .rules.hygiene import shown_text
+from .stores.base import ScopeFilter
 from .writing.journal import Outcome
-
-if TYPE_CHECKING:
-    from .engine import Session
-    from .planning.hooks import Proposal
-    from .planning.stages import Observer
-    from .stores.base import ScopeFilter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +70,6 @@ def about(
     session: Session, query: str, scopes: ScopeFilter, *, now: datetime, limit: int
 ) -> tuple[Inventory, list[tuple[Memory, str, str]]]:
     """What is there to be forgotten: all that was read, and what matches with its short name and text."""
-    from .planning.forgetting import rank
-
     inventory, kind = session.read(scopes), session.store.kind
     matches = rank(query, inventory, encoder=session.models.encoder, now=now)[:limit]
     short = spoken_ids((memory.id for memory in inventory.memories), kind)

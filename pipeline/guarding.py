@@ -22,6 +22,7 @@ from .judging.cache import Models
 from .judging.check import Checked, Finding, Known
 from .plan import Plan
 from .planning.drafts import conflict_of_pair
+from .reporting.pair import check_json
 from .stores import open_store
 
 PATIENCE_S = 5.0  # to wait for a pass over the store before a contradiction is only noted
@@ -97,8 +98,6 @@ class Guarded:
         Raises:
             UsageError: If the messages are none.
         """
-        from .reporting.pair import check_json
-
         ids = {name: options.get(name) for name in SCOPE_IDS}
         given = messages if isinstance(messages, list | tuple) else [messages]
         if not all(isinstance(each, str | Mapping) for each in given):

@@ -28,6 +28,7 @@ from .planning.doubts import Doubt, lesson
 from .planning.drafts import merge_action, merge_of
 from .planning.merges import Consolidated
 from .planning.plan_file import dump_plan
+from .stores.graph.entities import edited_observations
 from .writing.journal import Journal
 
 Asked = TypeVar("Asked", bound=Action)
@@ -391,7 +392,5 @@ def _is_wanted(action: Action, given: Answer | None, *, unanswered: bool) -> boo
 def _in_own_words(merge: Merge, text: str) -> Merge:
     said: Sequence[str] = ()
     if merge.observations:
-        from .stores.graph.entities import edited_observations
-
         said = edited_observations(merge.text.partition("\n- ")[0], text)
     return replace(merge, text=text, observations=tuple(said))

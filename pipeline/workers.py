@@ -18,17 +18,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ..errors import MissingExtraError, ModelError
 from ..records import Inventory, Memory, Scope
 from ..settings import Settings
 from .judging.cache import Cache, Models
-from .stores.base import Capabilities
-
-if TYPE_CHECKING:
-    from .planning.hooks import Means
-    from .stores.base import Store
+from .kinds.mem0 import build_plan
+from .planning.hooks import Means
+from .stores.base import Capabilities, Store
 
 SHARE = 256  # memories from which a share pays for its way to a worker; a scope is never split
 RETRIES = 3  # how often a share that was lost with its machine is given to another one
@@ -108,8 +106,6 @@ def judge_ahead(
 
 def judged(share: Share, directory: Path | None = None) -> dict[bytes, bytes]:
     """Plan one share; what the models said is in the cache of the state directory, else returned."""
-    from .kinds.mem0 import build_plan
-
     with tempfile.TemporaryDirectory() as folder:
         models = Models(share.settings, directory or Path(folder))
         models.cache = kept = _Kept(directory or Path(folder))

@@ -217,12 +217,9 @@ def _input_lines() -> tuple[str, ...]:
 @command("store", "scope", "plan", "write")
 @click.argument("query")
 @click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True,
     help="Show at most so many memories.",
-)
+)  # fmt: skip
 def forget(options: Options, query: str, *, limit: int) -> None:
     """Find memories about QUERY, and forget the ones you pick; undo brings them back.
 

@@ -103,7 +103,10 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
     def opened(address: str, _end: Callable[[], None]) -> None:
         click.echo(f"Review: {address}")
         click.echo("Answers are kept as you give them. End with Ctrl-C.", err=True)
-        if opens or (opens is None and _has_browser()):
+        # One in the terminal would take the terminal away.
+        screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        graphical = bool(screen or sys.platform in ("darwin", "win32")) and sys.stdout.isatty()
+        if graphical if opens is None else opens:
             _open(address, options.state)
 
     with contextlib.suppress(KeyboardInterrupt):
@@ -184,12 +187,6 @@ def _open(address: str, folder: Path) -> None:
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
         stream.write(f'<meta http-equiv="refresh" content="0; url={html.escape(address)}">')
     webbrowser.open(file.absolute().as_uri())
-
-
-def _has_browser() -> bool:
-    """Whether there is a graphical browser; one in the terminal would take the terminal away."""
-    screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    return bool(screen or sys.platform in ("darwin", "win32")) and sys.stdout.isatty()
 
 
 COMMANDS = (report_command, review_command, mcp_command)

@@ -29,13 +29,9 @@ if TYPE_CHECKING:
     "--last", is_flag=True, help="Only the last unattended run, from the journal; exit code 9 on trouble."
 )
 @click.option(
-    "--within",
-    type=click.FloatRange(min=0),
-    default=36,
-    show_default=True,
-    metavar="HOURS",
+    "--within", type=click.FloatRange(min=0), default=36, show_default=True, metavar="HOURS",
     help="With --last: a job that has not run for so long is in trouble.",
-)
+)  # fmt: skip
 def runs(options: Options, *, last: bool, within: float) -> None:
     """List the runs of this store, newest first; of all stores if none is named.
 
@@ -53,7 +49,10 @@ def runs(options: Options, *, last: bool, within: float) -> None:
     from ..reporting.status import run_json, run_line
 
     if not options.names_store:
-        _list_known(options)
+        stores = known_runs(options)
+        rows = [run_json(*each) | {"store": place} for place, told in stores for each in told]
+        shown = [x for place, told in stores for x in (f"{place}:", *(f"  {run_line(*r)}" for r in told))]
+        answer(rows, shown or ["No runs yet."], as_json=options.as_json)
         return
     with open_session(options) as session:
         fingerprint = session.store.fingerprint
@@ -66,24 +65,12 @@ def runs(options: Options, *, last: bool, within: float) -> None:
     answer([run_json(*each) for each in told], shown, as_json=options.as_json)
 
 
-def _list_known(options: Options) -> None:
-    from ..reporting.status import run_json, run_line
-
-    stores = known_runs(options)
-    rows = [run_json(*each) | {"store": place} for place, told in stores for each in told]
-    lines = [line for place, told in stores for line in (f"{place}:", *(f"  {run_line(*r)}" for r in told))]
-    answer(rows, lines or ["No runs yet."], as_json=options.as_json)
-
-
 @command("store", "scope")
 @click.argument("run", required=False)
 @click.option(
-    "--only",
-    "ids",
-    multiple=True,
-    metavar="ID",
+    "--only", "ids", multiple=True, metavar="ID",
     help="Only what was done to this memory, or with it; repeatable.",
-)
+)  # fmt: skip
 def undo(options: Options, run: str | None, *, ids: tuple[str, ...]) -> None:
     """Take RUN back, or the newest run: restore what it removed, withdraw what it added.
 
@@ -122,11 +109,9 @@ def resume(options: Options, run: str | None) -> None:
 @click.argument("second", required=False)
 @click.option("--list", "as_list", is_flag=True, help="List what was rejected, skipped or taken back.")
 @click.option(
-    "--forget",
-    "withdrawn",
-    multiple=True,
+    "--forget", "withdrawn", multiple=True,
     help="Withdraw an answer by its number, or all of a run; repeatable.",
-)
+)  # fmt: skip
 def reject(
     options: Options, first: str | None, second: str | None, *, as_list: bool, withdrawn: tuple[str, ...]
 ) -> None:

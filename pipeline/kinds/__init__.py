@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from ...models.text.statements import split_statements
 from ...records import Inventory, Memory, Verdict
 from ...settings import Settings
 from ..actions import Action, Resolve
 from ..planning.drafts import conflicts_of
+from ..planning.graph_relations import RelationChanges
 from ..planning.hooks import Hooks, Means, Proposal, View
+from ..reporting.health import Health, health_of_store
+from ..reporting.report import Report
+from ..rules.graph_relevance import Learning, Relevance, relevance
 from ..rules.graph_use import GraphSettings
 from ..stores.base import Store
-
-if TYPE_CHECKING:
-    from ..planning.graph_relations import RelationChanges
-    from ..reporting.health import Health
-    from ..reporting.report import Report
-    from ..rules.graph_relevance import Learning, Relevance
-    from ..stores.graph.store import GraphStore
-    from ..stores.markdown.store import MarkdownStore
-    from ..writing.journal import Journal
+from ..stores.graph.entities import nodes_of
+from ..writing.journal import Journal
 
 
 class Kind(Hooks, Protocol):
@@ -74,9 +71,6 @@ class Kind(Hooks, Protocol):
         **asked: Any,  # noqa: ANN401
     ) -> Relevance:
         """Whether something is worth remembering; `threshold`: from which score on."""
-        from ..rules.graph_relevance import relevance
-        from ..stores.graph.entities import nodes_of
-
         limits = {} if threshold is None else {"keep_above": threshold}
         settings = self.graph.model_copy(update=limits)
         return relevance(learning, nodes_of(memories), self.core, settings=settings, **asked)
@@ -87,8 +81,6 @@ class Kind(Hooks, Protocol):
 
     def health(self, inventory: Inventory, means: Means) -> Health:
         """How the memory is doing."""
-        from ..reporting.health import health_of_store
-
         return health_of_store(inventory, means, ages=self.condemned(inventory, means) is None)
 
     def due(self, now: datetime) -> tuple[bool, str] | None:  # noqa: ARG002
@@ -105,11 +97,11 @@ def kind_of(store: Store) -> Kind:
     if store.kind == "md":
         from .markdown import MarkdownKind
 
-        return MarkdownKind(cast("MarkdownStore", store))
+        return MarkdownKind(cast("Any", store))
     if store.kind == "graph":
         from .graph import GraphKind
 
-        return GraphKind(cast("GraphStore", store))
+        return GraphKind(cast("Any", store))
     from .mem0 import Mem0Kind
 
     return Mem0Kind(store)

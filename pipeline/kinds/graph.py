@@ -6,9 +6,10 @@ import contextlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...errors import RefusedChangeError
+from ...models.encoder import Encoder
 from ...models.merger import MergeRefused
 from ...models.same_statement import statement_key
 from ...models.text.words import topic
@@ -22,20 +23,18 @@ from ..planning import graph_judging as judging
 from ..planning.graph_judging import GraphJudge, GraphModels, GraphView, judged_text
 from ..planning.graph_relations import Related, RelationChanges, followed
 from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
+from ..reporting.graph import GraphReport, changes_of_run
+from ..reporting.health import Health, graph_state
+from ..reporting.report import Report
 from ..rules import graph_use
 from ..rules.graph_use import GraphSettings
 from ..stores.base import ScopeFilter
 from ..stores.graph import entities
 from ..stores.graph.entities import Node, Usage, entity_text, nodes_of, owner_of, statement
 from ..stores.graph.store import FOCUS, GraphStore, LastRun
+from ..writing.journal import Journal
 from ..writing.passes import LastPass, due_reason
 from . import Kind
-
-if TYPE_CHECKING:
-    from ...models.encoder import Encoder
-    from ..reporting.health import Health
-    from ..reporting.report import Report
-    from ..writing.journal import Journal
 
 
 class GraphKind(Kind):
@@ -202,8 +201,6 @@ class GraphKind(Kind):
 
     def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:
         """What is forgotten is archived, so no texts are added."""
-        from ..reporting.graph import GraphReport
-
         limits, health = self.graph, self.health
         return GraphReport(self.store, journal, proposal, settings=limits, health=health, explain=explain)
 
@@ -211,8 +208,6 @@ class GraphKind(Kind):
         self, inventory: Inventory, means: Means, view: GraphView | None = None, *, duplicates: bool = True
     ) -> Health:
         """How the graph is doing as it stands, or stood; an encoder alone counts duplicates, if wanted."""
-        from ..reporting.health import graph_state
-
         nodes, limits, now, alike = nodes_of(inventory.memories), self.graph, means.now, 0
         stood = (view.document, view.last) if view else (self.store.document(), self.store.notes.last)
         if duplicates:
@@ -222,8 +217,6 @@ class GraphKind(Kind):
 
     def relations(self, journal: Journal, run: str) -> RelationChanges | None:
         """What a run did to them, as far as the state before it is known."""
-        from ..reporting.graph import changes_of_run
-
         return changes_of_run(run, journal, self.store)
 
     def spoken(self, inventory: Inventory, today: date) -> Iterator[tuple[Memory, Sequence[str]]]:  # noqa: ARG002

@@ -8,22 +8,24 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...indexes import exact_groups
 from ...models.merger import MergeRefused
 from ...models.same_statement import same_statement, statement_key
 from ...models.text.words import significant_words
 from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Scope, Verdict
+from ...settings import Settings
 from ..actions import Action, Merge, Resolve
 from ..answers import Say, standing
+from ..judging.cache import OnStage
 from ..judging.candidates import SAME_TEXT
 from ..judging.inventory import Judging
 from ..judging.judge import RULE
 from ..judging.statements import Finding, Reader, Statement, findings, sharing
 from ..plan import Plan
 from ..planning.drafts import merge_action
-from ..planning.hooks import Entails, Found, Judge, United, View
+from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
 from ..planning.markdown_follow import follow
 from ..planning.markdown_look import (
     MarkdownView,
@@ -38,6 +40,8 @@ from ..planning.markdown_look import (
     superseded,
 )
 from ..planning.merges import Consolidated
+from ..reporting.markdown import MarkdownReport, PlanReport, left_out
+from ..reporting.report import Report
 from ..rules.markdown_prose import combined, merely_joins, statements
 from ..rules.markdown_signal import Fact
 from ..stores.base import ScopeFilter
@@ -45,14 +49,8 @@ from ..stores.markdown.directories import GATHERED, sessions
 from ..stores.markdown.document import file_of, whole_id
 from ..stores.markdown.project import Quotation, evidence
 from ..stores.markdown.store import MarkdownStore
+from ..writing.journal import Journal
 from . import Kind
-
-if TYPE_CHECKING:
-    from ...settings import Settings
-    from ..judging.cache import OnStage
-    from ..planning.hooks import Means, Proposal
-    from ..reporting.report import Report
-    from ..writing.journal import Journal
 
 NEVER = timedelta(days=36_500)
 """Age alone prunes no Markdown memory: only references that are provably gone do."""
@@ -225,8 +223,6 @@ class MarkdownKind(Kind):
 
     def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:  # noqa: ARG002
         """See `Kind.report`; texts are always shown."""
-        from ..reporting.markdown import MarkdownReport, PlanReport
-
         if proposal.findings is None:
             return PlanReport(proposal.plan, explain=explain)
         found = self.evidence(proposal.findings, proposal.plan)
@@ -234,8 +230,6 @@ class MarkdownKind(Kind):
 
     def left_out(self) -> list[str]:
         """Files that are not read."""
-        from ..reporting.markdown import left_out
-
         return left_out(self.store.directories)
 
     def _look(self, inventory: Inventory, means: Means) -> MarkdownView:

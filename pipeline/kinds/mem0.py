@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...models.encoder import Encoder
 from ...models.scorer import PairScorer, Thresholds
@@ -20,15 +20,12 @@ from ..planning.drafts import conflict_of_pair
 from ..planning.engine import planned
 from ..planning.hooks import Entails, Found, Means, Proposal, United, View
 from ..planning.merges import most_complete
+from ..reporting.report import Report
 from ..rules.hygiene import find_junk, prunes_of, without_junk
 from ..rules.stale import kept_although_old, notes_of, stale_prune, vague_prune
 from ..stores.base import Store
+from ..writing.journal import Journal
 from . import Kind
-
-if TYPE_CHECKING:
-    from ..reporting.report import Report
-    from ..writing.journal import Journal
-
 
 NOTED = Evidence("noted", "the newer one was against the older when it was stored")
 
@@ -107,8 +104,6 @@ class Mem0Kind(Kind):
 
     def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:  # noqa: ARG002
         """See `Kind.report`."""
-        from ..reporting.report import Report
-
         return Report(proposal.plan, explain=explain)
 
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from importlib import metadata
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import anyio.from_thread
@@ -27,11 +27,9 @@ from mcp_types import Tool as ListedTool
 from pydantic import ValidationError
 
 from ...errors import DreamError
+from ..planning.stages import Advance
 from ..reporting.report import visible
 from .tools import Tools, shown
-
-if TYPE_CHECKING:
-    from ..planning.stages import Advance
 
 OFF = (
     "{name} is off: this server was started to look, not to change. The person can start it with "

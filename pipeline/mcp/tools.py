@@ -11,31 +11,30 @@ import functools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from ...errors import DreamError, JournalError, PlanFileError, UsageError
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
 from ..answers import content_key, open_conflicts
-from ..fronts import about, done_by, settle
+from ..engine import Session
+from ..fronts import StoreAccess, about, done_by, settle
 from ..plan import Plan, RunResult, spoken_id
 from ..planning.doubts import open_question
+from ..planning.forgetting import forget_plan
 from ..planning.plan_file import parse_plan
 from ..planning.stages import Observer
-from ..reporting.pair import spoken
+from ..reporting.pair import check_json, spoken
 from ..reporting.report import Report, explained, summary, undo_summary
 from ..reporting.status import answer_line
 from ..reporting.text import bracketed, visible_lines
 from ..review import Review
 from ..rules.graph_relevance import Learning
+from ..rules.hygiene import shown_text
 from ..stores.files.database import state_directory
 from ..writing.journal import RunState
 from .kept import FORGET, KeptPlan, KeptPlans
-
-if TYPE_CHECKING:
-    from ..engine import Session
-    from ..fronts import StoreAccess
 
 Data = dict[str, Any]
 PlanId = Annotated[str, Field(description="The plan_id that dream_plan gave.")]
@@ -236,9 +235,6 @@ class Tools:
         evidence. What only may be so is not `sure`. Do not store what is the same; show the person what it
         contradicts.
         """
-        from ..reporting.pair import check_json
-        from ..rules.hygiene import shown_text
-
         texts = texts or []
         if learning is None and not any(text.strip() for text in texts):
             raise UsageError("There is nothing to check; give texts, or a learning.")
@@ -282,8 +278,6 @@ class Tools:
         return self._plans.get(plan_id, store=session.store.fingerprint)
 
     def _search(self, session: Session, query: str, limit: int) -> Data:
-        from ..planning.forgetting import forget_plan
-
         if not query.strip():
             raise UsageError("Say what to forget: give a query.")
         now, kind = self._access.moment(), session.store.kind
@@ -364,12 +358,9 @@ def report_of(session: Session, plan: Plan) -> str:
 
 def proposed(plan: Plan) -> Data:
     """The counts of a plan; the numbers of `--json`."""
-    return {
-        "merges": len(plan.merges),
-        "prunes": len(plan.prunes),
-        "conflicts": sum(conflict.choice is None for conflict in plan.conflicts),
-        "changes": len(plan.rewrites),
-    }
+    asked = sum(conflict.choice is None for conflict in plan.conflicts)
+    counts = {"merges": len(plan.merges), "prunes": len(plan.prunes), "conflicts": asked}
+    return counts | {"changes": len(plan.rewrites)}
 
 
 def _waiting(review: Review, plan: Plan) -> list[Resolve]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,21 +20,19 @@ from ..actions import Action, Merge, Promote, Prune, Relate, Rewrite, TextChange
 from ..answers import as_answered
 from ..plan import RunResult
 from ..planning.doubts import open_question
+from ..planning.graph_judging import GraphModels, GraphView
 from ..planning.graph_relations import RelationChanges, dangling, orphans, relation_changes, shown
 from ..planning.hooks import Means, Proposal
 from ..planning.plan_file import parse_plan
+from ..rules.graph_use import GraphSettings
 from ..stores.base import ScopeFilter
 from ..stores.graph.core_memory import core_place
 from ..stores.graph.entities import PROMOTED_MARK, Node, owner_of, split_part, usage
+from ..stores.graph.store import GraphStore, LastRun
 from ..writing.journal import Journal, Outcome
 from .health import Health, spoken_share
 from .report import UNCHANGED, Report, auto_summary, moved_lines, summary
 from .text import one_line, visible
-
-if TYPE_CHECKING:
-    from ..planning.graph_judging import GraphModels, GraphView
-    from ..rules.graph_use import GraphSettings
-    from ..stores.graph.store import GraphStore, LastRun
 
 _ADVICE = (
     'No memory here says how it was used: with "Discovered: DATE" and "Applied in PROJECT - HELPFUL '

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...models.text.words import counted
 from ...records import Memory, Scope
@@ -28,6 +28,7 @@ from ..actions import (
     TextChange,
     acts,
 )
+from ..judging.cache import Models
 from ..judging.statements import Finding, Reader, Statement, findings
 from ..plan import Plan, RunResult
 from ..planning.hooks import Proposal
@@ -48,9 +49,6 @@ from ..stores.markdown.project import Quotation
 from .differences import Marked, changes
 from .report import Report, likely, one_line
 from .text import clip, visible
-
-if TYPE_CHECKING:
-    from ..judging.cache import Models
 
 PREFIX = "[DRY RUN]"
 UNTOUCHED = f"{PREFIX} No files were modified. Run without --dry-run to apply changes."
@@ -89,10 +87,8 @@ class PlanReport(Report):
         for moves, same in self._alike(self._plan.rewrites):
             change, place = same[0], self.place(same[0].survivor)
             if moves:
-                lines += [
-                    f"Would update: {len(same)} memories ({change.reason}: {moves})",
-                    self._places(same),
-                ]
+                lines.append(f"Would update: {len(same)} memories ({change.reason}: {moves})")
+                lines.append(self._places(same))
             else:
                 lines.append(f"Would {_VERBS[type(change)][0]}: {place} ({change.reason})")
                 lines += changes(self._texts[change.survivor], change.text)
@@ -105,10 +101,7 @@ class PlanReport(Report):
             alike[_moves(change, self._texts[change.survivor])].append(change)
         few = [change for key, same in alike.items() if not key or len(same) < _ALIKE for change in same]
         many = [(key, same) for key, same in alike.items() if key and len(same) >= _ALIKE]
-        return [
-            *many,
-            *(("", [change]) for change in sorted(few, key=lambda each: isinstance(each, Reindex))),
-        ]
+        return many + [("", [change]) for change in sorted(few, key=lambda each: isinstance(each, Reindex))]
 
     def _places(self, same: Iterable[NewText]) -> str:
         return f"    {', '.join(self.place(change.survivor) for change in same)}"

@@ -181,33 +181,17 @@ Night = dict[str, Any]  # one unattended pass, as it is logged and noted; moment
 
 def night_of(begun: datetime, scopes: Mapping[str, str]) -> Night:
     """A pass that begins, over these memories."""
-    return {
-        "started_at": begun.isoformat(),
-        "finished_at": None,
-        "outcome": "running",  # then ok, not due or failed
-        "exit_code": 0,
-        "said": "",
-        "kind": "",
-        "store": "",
-        "scopes": dict(scopes),
-        "run": "",
-        "counts": {},
-    }
+    state = {"finished_at": None, "outcome": "running", "exit_code": 0}  # then ok, not due or failed
+    told = {"said": "", "kind": "", "store": "", "scopes": dict(scopes), "run": "", "counts": {}}
+    return {"started_at": begun.isoformat(), **state, **told}
 
 
 def night_done(plan: Plan, result: RunResult) -> Night:
     """What a pass found and did."""
-    counts = {
-        "memories": sum(total.memories for total in plan.totals),
-        "scopes": len(plan.totals),
-        "merged": result.merged,
-        "pruned": result.pruned,
-        "removed": result.removed,
-        "added": result.added,
-        "moved": len(result.moved),
-        "conflicts": len(plan.conflicts) + plan.left_open,
-        "unsure": len(plan.unsure),
-    }
+    counts = {"memories": sum(total.memories for total in plan.totals), "scopes": len(plan.totals)}
+    counts |= {name: getattr(result, name) for name in ("merged", "pruned", "removed", "added")}
+    conflicts = len(plan.conflicts) + plan.left_open
+    counts |= {"moved": len(result.moved), "conflicts": conflicts, "unsure": len(plan.unsure)}
     return {"kind": plan.kind, "store": plan.store, "run": result.run, "counts": counts}
 
 

@@ -9,22 +9,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import MovedOnError
 from ..actions import acts
-from ..fronts import done_by, plan_material, report_lines, settle
-from ..planning.stages import Silent
+from ..engine import Session
+from ..fronts import StoreAccess, done_by, plan_material, report_lines, settle
+from ..planning.stages import Advance, Observer, Silent
 from ..reporting import report
 from ..reporting.html import applied_data, done_data, page_data
 from ..review import WAITS, Review, digest
 from ..rules.hygiene import shown_text
 from ..writing.journal import Journal
-
-if TYPE_CHECKING:
-    from ..engine import Session
-    from ..fronts import StoreAccess
-    from ..planning.stages import Advance, Observer
 
 APPLIED = 20  # runs whose changes can be taken back one by one; all others as a whole
 OFFER = 50  # answers from which a calibration is offered

@@ -67,10 +67,8 @@ def world(
 
 def configure(world: World, model: LanguageModel, **settings: Any) -> None:
     config = json.loads(world.config.read_text())
-    config["llm"] = {
-        "provider": "openai",
-        "config": {"model": "m", "api_key": KEY, "openai_base_url": model.url},
-    }
+    own = {"model": "m", "api_key": KEY, "openai_base_url": model.url}
+    config["llm"] = {"provider": "openai", "config": own}
     config["mem0_dream"] = settings
     world.config.write_text(json.dumps(config))
 

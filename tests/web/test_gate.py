@@ -127,10 +127,11 @@ def test_a_request_of_a_megabyte_is_refused(front: Front) -> None:
 
 
 def test_an_answer_that_does_not_fit_its_proposal_is_refused(front: Front) -> None:
+    key = front.merge
     for body in (
-        {"key": front.merge, "say": "a"},
+        {"key": key, "say": "a"},
         {"key": "none", "say": "yes"},
-        {"key": front.merge, "say": "no", "text": "x"},
+        {"key": key, "say": "no", "text": "x"},
     ):
         assert front.post("/answer", body).status_code == 400
     assert front.desk.live()["answers"] == {}

@@ -9,19 +9,439 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
-from .data import Material, RunPoint, applied_data, done_data, page_data, run_point
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Material", "RunPoint", "applied_data", "done_data", "page_data", "render", "run_point"]
-
+from ....models.guards import KINDS, WHOLE
+from ....models.merger import keeps
+from ....models.scorer import Thresholds
+from ....models.text.statements import clauses, sentences
+from ....records import ActionKind, Evidence, Memory, Scope, Verdict
+from ...actions import Action, Member, Merge, Prune, Relate, Resolve, TextChange, in_order, sorts
+from ...answers import content_key
+from ...plan import Plan
+from ...planning.doubts import clusters, probability
+from ...planning.plan_file import parse_plan
+from ...writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
+from ..differences import Places, changed_lines, unlike
+from ..pair import spoken, told_once
+from ..report import Report, newer_side
+from ..text import spoken_ids
 
 SCRIPTS = ("text.js", "state.js", "cards.js", "list.js", "history.js", "live.js", "start.js")
 """In the order in which they are joined: each uses only earlier ones."""
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+VERSION = 2
+SHOWN = 3  # neighbours that a card names
+NEAR = 0.5  # cosine to a member from which a memory counts as near; below it texts share a topic at best
+DIGITS = 3  # digits of a score
+CLAUSES_UP_TO = 4_000
+"""Characters of a text up to which its clauses are held against the others; documents show their lines."""
+_SAME = WHOLE | {"same"}  # evidence that two texts are one fact; all other speaks against it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What a page is made of."""
+
+    plan: Plan  # what is proposed, or what a run was to do
+    memories: Sequence[Memory] = ()  # all memories of the store that the plan looked at, in order
+    accessed: Mapping[str, datetime] = field(default_factory=dict)  # latest reads that are on record, by id
+    thresholds: Thresholds | None = None  # where the scorer's probabilities become decisions
+    points: Sequence[RunPoint] = ()  # the runs of the store so far
+    # float32 [n, d], one row for each of `memories`; None names no neighbours.
+    vectors: NDArray[np.float32] | None = None
+    lines: Sequence[str] = ()  # the report as the terminal prints it
+    remarks: Sequence[str] = ()  # what a kind of store adds: changed relations, files that were left out
+    run: str = ""  # the name of the run that is shown; empty for a plan
+    state: str = ""  # how far that run came
+    undo: str = ""  # the command that takes it back
+    # What became of each of its actions.
+    outcomes: Mapping[str, tuple[Outcome, str]] = field(default_factory=dict)
+
+
+class Table:
+    """The memories of a page, each once, with the scopes and categories they name."""
+
+    def __init__(self, material: Material) -> None:
+        self._known = {memory.id: memory for memory in material.memories}
+        self._accessed = material.accessed
+        self._rows: dict[tuple[str, str], int] = {}
+        self.scopes: dict[str, int] = {}
+        self.categories: dict[str, int] = {}
+        actions = (*material.plan.actions, *material.plan.unsure)
+        ids = [*self._known, *(member.id for action in actions for member in action.members)]
+        self._short = spoken_ids(ids, material.plan.kind)
+        self.rows: list[dict[str, Any]] = []
+
+    def member(self, member: Member, action: Action) -> int:
+        """The row of a memory of a proposal, with the text that was judged."""
+        category = self._known.get(member.id, action).category
+        memory = Memory(member.id, member.text, action.scope, category=category)
+        return self.row(replace(memory, created_at=member.created_at, updated_at=member.updated_at))
+
+    def row(self, memory: Memory) -> int:
+        """The row of a memory in these words."""
+        key, stored = (memory.id, memory.text), self._known.get(memory.id)
+        if key not in self._rows:
+            self._rows[key] = len(self.rows)
+            seen = self._accessed.get(memory.id) or (stored.accessed_at if stored else None)
+            scope = self.scopes.setdefault(str(memory.scope), len(self.scopes))
+            category = memory.category
+            shown = {
+                "id": memory.id,
+                "name": self._short.get(memory.id, memory.id),
+                "text": memory.text,
+                "scope": scope,
+                "category": self.categories.setdefault(category, len(self.categories)) if category else None,
+                "created": _minute(memory.created_at),
+                "updated": _minute(memory.updated_at) if memory.updated_at != memory.created_at else None,
+                "read": _minute(seen),
+                "expires": stored.expires_on.isoformat() if stored and stored.expires_on else None,
+                "pinned": 1 if stored and stored.pinned else None,
+            }
+            self.rows.append({name: value for name, value in shown.items() if value is not None})
+        return self._rows[key]
+
+
+def page_data(material: Material) -> dict[str, Any]:
+    """The data of a page; everything in it is text, numbers and lists."""
+    plan, table = material.plan, Table(material)
+    cards = [card(action, table, material.outcomes, unsure=False) for action in plan.actions]
+    for doubts in clusters(plan.unsure):
+        for number, doubt in enumerate(doubts):
+            shown = card(doubt, table, material.outcomes, unsure=True)
+            cards.append(shown | ({"shares": [number + 1, len(doubts)]} if len(doubts) > 1 else {}))
+    for shown in cards:
+        shown["scope"] = table.rows[shown["members"][0]]["scope"]
+    if material.vectors is not None:
+        members = [[table.rows[row]["id"] for row in shown["members"]] for shown in cards]
+        for shown, places in zip(cards, nearby(material.memories, material.vectors, members), strict=True):
+            if places:
+                shown["near"] = [table.row(material.memories[place]) for place in places]
+    now, limits = plan.now.isoformat(timespec="seconds"), material.thresholds
+    return {
+        "version": VERSION,
+        "kind": plan.kind,
+        "now": now,
+        "scorer": plan.scorer,
+        "thresholds": [limits.auto, limits.duplicate] if limits else None,
+        "summary": {
+            "memories": sum(total.memories for total in plan.totals),
+            "merges": len(plan.merges),
+            "conflicts": len(plan.conflicts),
+            "prunes": len(plan.prunes),
+            "changes": len(plan.rewrites),
+            "unsure": len(plan.unsure),
+        },
+        "run": {"id": material.run, "state": material.state, "undo": material.undo} if material.run else None,
+        "cards": cards,
+        "memories": table.rows,
+        "scopes": list(table.scopes),
+        "categories": list(table.categories),
+        "history": history_data(material.points, {t.scope: t.memories for t in plan.totals}, now),
+        "apart": [list(item) for item in plan.apart],
+        "gaps": list(plan.gaps),
+        "notes": [*plan.notes, *plan.fidelity, *Report(plan).left_open()],
+        "remarks": list(material.remarks),
+    }
+
+
+def _minute(moment: datetime | None) -> str | None:
+    return moment.strftime("%Y-%m-%d %H:%M") if moment else None
+
+
+def card(
+    action: Action, table: Table, outcomes: Mapping[str, tuple[Outcome, str]], *, unsure: bool
+) -> dict[str, Any]:
+    """The data of one proposal for the page; defaults are left out."""
+    members = _ordered(action, unsure=unsure)
+    outcome = outcomes.get(action.id)
+    shown = {
+        "id": action.id,
+        "key": content_key(action),
+        "kind": str(action.kind),
+        "members": [table.member(member, action) for member in members],
+        "stays": next((n for n, member in enumerate(members) if member.id == action.survivor), None),
+        "unsure": int(unsure) or None,
+        "p": _confidence(action),
+        "verdicts": [_verdict(verdict, members, action.kind) for verdict in getattr(action, "verdicts", ())],
+        "outcome": [str(outcome[0]), outcome[1]] if outcome else None,
+        **_own(action, members),
+    }
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
+    match action:
+        case Merge():
+            return _merge(action, members)
+        case Resolve():
+            first_of_b = members[len(action.a)]
+            sides = (action.said or (members[0].text, first_of_b.text))[:2]
+            return {
+                "topic": action.topic,
+                "newer": newer_side(action),
+                "choice": action.choice,
+                "sides": [len(action.a), len(action.b)],
+                "said": list(action.said),
+                "marks": [_differing(*sides), _differing(*sides[::-1])],
+            }
+        case Prune():
+            return {"reason": action.reason, "detail": action.detail, "age": action.age_days}
+        case TextChange():
+            before = members[0].text
+            lined = "\n" in before + action.text
+            return {
+                "reason": action.reason,
+                "text": action.text,
+                "lines": changed_lines(before, action.text) if lined else None,
+                "come": None if lined else _differing(action.text, before),
+                "marks": None if lined else [_differing(before, action.text)],
+            }
+
+
+def _merge(action: Merge, members: Sequence[Member]) -> dict[str, Any]:
+    """What stands, marked where none of the others says it; and each text that goes, where it differs."""
+    texts = [member.text for member in members]
+    before = next((member.text for member in members if member.id == action.rewrites), None)
+    lined = before is not None and "\n" in before + action.text
+    return {
+        "text": None if action.survivor and not action.rewrites else action.text,
+        "writes": "new" if action.adds else "rewrites" if action.rewrites else None,
+        "exact": [number for number, member in enumerate(members) if member.id in action.exact],
+        "lines": changed_lines(before or "", action.text) if lined else None,
+        "come": [] if action.adds else _differing(action.text, *(x for x in texts if x != action.text)),
+        "marks": [lost_words(text, action.text, texts if action.adds else ()) for text in texts],
+        "merged": {key: list(map(str, values)) for key, values in sorted(action.disagreements.items())},
+        "expires": action.expires,
+    }
+
+
+def _differing(text: str, *others: str) -> Places:
+    return _as_drawn(text, [[start, end, 0] for start, end in unlike(text, others)])
+
+
+def lost_words(source: str, stands: str, others: Sequence[str] = ()) -> Places:
+    """Places in a source that differ, each with 1 if the clause it is in is not kept by what stands.
+
+    A source that goes into a new text is held against the other ones.
+
+    >>> lost_words("Has a dog. Takes 20 mg.", "Owns a dog.")
+    [[0, 3, 0], [11, 23, 1]]
+    """
+    if source == stands:
+        return []
+    short = max(len(source), len(stands)) <= CLAUSES_UP_TO
+    places = clause_places(source) if short else []
+    lost = [place for place in places if not keeps(stands, source[slice(*place)])]
+    marks: Places = []
+    for start, end in unlike(source, [text for text in others if text != source] or [stands]):
+        edges = {start, end, *(edge for place in lost for edge in place if start < edge < end)}
+        for left, right in itertools.pairwise(sorted(edges)):
+            if source[left:right].strip():
+                marks.append([left, right, int(any(a <= left and right <= b for a, b in lost))])
+    return _as_drawn(source, marks)
+
+
+def _as_drawn(text: str, places: Places) -> Places:
+    """Places as a browser counts them, for which some characters are two."""
+    if text.isascii() or max(text) <= "\uffff":
+        return places
+    at = list(itertools.accumulate((1 + (char > "\uffff") for char in text), initial=0))
+    return [[at[start], at[end], *more] for start, end, *more in places]
+
+
+def _ordered(action: Action, *, unsure: bool) -> list[Member]:
+    """The sides of a conflict one behind the other; of a merge what stays first, unless it is a question."""
+    if isinstance(action, Resolve):
+        place = {memory_id: number for number, memory_id in enumerate((*action.a, *action.b))}
+        return sorted(action.members, key=lambda member: place[member.id])
+    if unsure:
+        return in_order(action)
+    return sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
+
+
+def _confidence(action: Action) -> float | None:
+    """How sure the scorer is: of a merge its weakest pair, of a conflict its strongest."""
+    verdicts = getattr(action, "verdicts", ())
+    if isinstance(action, Merge):
+        judged = [1.0 if verdict.pair.exact else verdict.probabilities[0] for verdict in verdicts]
+        return round(min(judged, default=1.0), DIGITS)
+    return round(probability(action), DIGITS) if isinstance(action, Resolve) and verdicts else None
+
+
+def _verdict(verdict: Verdict, members: Sequence[Member], kind: ActionKind) -> dict[str, Any]:
+    rows = {member.id: number for number, member in enumerate(members)}
+    pair = [rows.get(verdict.pair.a, -1), rows.get(verdict.pair.b, -1)]
+    return {
+        "pair": pair,
+        "auto": int(verdict.auto),
+        "exact": int(verdict.pair.exact),
+        "cosine": round(verdict.pair.cosine, DIGITS),
+        "p": [round(value, DIGITS) for value in verdict.probabilities],
+        "entails": [round(value, DIGITS) for value in verdict.entailment],
+        "evidence": [_evidence(item, kind, pair) for item in told_once(verdict.evidence)],
+    }
+
+
+def _evidence(item: Evidence, kind: ActionKind, pair: Sequence[int]) -> list[Any]:
+    flipped = pair[0] > pair[1] >= 0
+    names = [chr(ord("A") + row % 26) if row >= 0 else "the merged text" for row in pair]
+    words = spoken([item], flipped=flipped, names=names[::-1] if flipped else names)
+    speaks_for = item.kind in (KINDS if kind is ActionKind.RESOLVE else _SAME)
+    return [item.kind, words, int(item.veto), int(speaks_for)]
+
+
+def clause_places(text: str) -> list[tuple[int, int]]:
+    """Where the clauses of a text begin and end.
+
+    >>> clause_places("Has a dog. Likes tea; it is green.")
+    [(0, 10), (11, 20), (22, 34)]
+    """
+    places: list[tuple[int, int]] = []
+    at = 0
+    for clause in (part for sentence in sentences(text) for part in clauses(sentence)):
+        start = text.find(clause, at)
+        if start >= 0:
+            at = start + len(clause)
+            places.append((start, at))
+    return places
+
+
+def nearby(
+    memories: Sequence[Memory], vectors: NDArray[np.float32], proposals: Sequence[Sequence[str]]
+) -> list[list[int]]:
+    """For each proposal, ids of one scope, the places of its neighbours among the memories, nearest first.
+
+    `vectors`: float32 [n, d], L2-normalised, one row for each memory.
+    """
+    place = {memory.id: number for number, memory in enumerate(memories)}
+    scopes: dict[Scope, list[int]] = defaultdict(list)
+    for number, memory in enumerate(memories):
+        scopes[memory.scope].append(number)
+    neighbours: list[list[int]] = []
+    for ids in proposals:
+        members = [place[name] for name in ids if name in place]
+        if not members:
+            neighbours.append([])
+            continue
+        own = set(members)
+        others = np.array([n for n in scopes[memories[members[0]].scope] if n not in own], dtype=int)
+        cosines = (vectors[others] @ vectors[members].T).max(axis=1) if len(others) else np.zeros(0)
+        order = np.argsort(-cosines, kind="stable")[:SHOWN]
+        neighbours.append([int(others[at]) for at in order if cosines[at] >= NEAR])
+    return neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class RunPoint:
+    """One run as it is drawn."""
+
+    id: str
+    at: str
+    state: str
+    before: Mapping[Scope, int] = field(hash=False)
+    after: Mapping[Scope, int] = field(hash=False)  # a run that was taken back changed nothing
+    removed: int = 0
+    added: int = 0
+    changed: int = 0  # memories that got another text or other relations
+    open: int = 0  # conflicts that wait for a person
+    unsure: int = 0
+    done: Sequence[Action] = field(default=(), hash=False)  # the actions that were done and stand
+    retires: Collection[str] = ()  # of which sorts of actions what went has expired instead of being deleted
+
+
+def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tuple[Outcome, str]]) -> RunPoint:
+    """Count what a run did, scope by scope."""
+    plan = parse_plan(run.plan)
+    scopes = {action.id: action.scope for action in plan.actions}
+    made = [change for change in changes if change.state is not ChangeState.INTENDED]
+    standing = {change.action for change in made if change.state is ChangeState.DONE}
+
+    def counted(operation: Operation) -> Counter[Scope]:
+        return Counter(scopes[c.action] for c in made if c.operation is operation and c.action in scopes)
+
+    applied = sum(outcomes.get(each.id, ("",))[0] is Outcome.APPLIED for each in plan.conflicts)
+    before = {total.scope: total.memories for total in plan.totals}
+    gone, new = counted(Operation.REMOVE), counted(Operation.ADD)
+    undone = run.state is RunState.UNDONE
+    return RunPoint(
+        id=run.id,
+        at=run.started_at.isoformat(timespec="seconds"),
+        state=str(run.state),
+        before=before,
+        after=before if undone else {at: count - gone[at] + new[at] for at, count in before.items()},
+        removed=gone.total(),
+        added=new.total(),
+        changed=sum(change.operation is Operation.REPLACE for change in made),
+        open=plan.left_open + len(plan.conflicts) - applied,
+        unsure=len(plan.unsure),
+        done=tuple(action for action in plan.actions if action.id in standing),
+        retires=run.retires if run.retire_on else (),
+    )
+
+
+def applied_data(points: Sequence[RunPoint], most: int) -> list[dict[str, Any]]:
+    """What stands of the latest runs, newest first."""
+    latest = [point for point in reversed(points) if point.done][:most]
+    return [{"id": p.id, "at": p.at, "state": p.state} | done_data(p.done, p.retires) for p in latest]
+
+
+def done_data(actions: Sequence[Action], retires: Collection[str]) -> dict[str, Any]:
+    """What actions come to, in numbers; and of each what goes, and what stands or the lines that change.
+
+    `retires`: of which sorts of actions what goes expires instead of being deleted.
+    """
+    done = []
+    for action in actions:
+        before = {member.id: member.text for member in action.members}
+        gone = [before[name] for name in action.removes]
+        stands = str(getattr(action, "text", "")) or before.get(action.survivor or "", "")
+        rewritten = getattr(action, "rewrites", None)
+        lines = changed_lines(before[rewritten], stands) if rewritten else []
+        done.append(
+            {"id": action.id, "kind": str(action.kind), "gone": gone, "text": stands, "lines": lines}
+            | ({"name": rewritten} if rewritten else {})
+            | ({"expires": 1} if not sorts(action).isdisjoint(retires) else {})
+        )
+    return {"tally": tally(actions, retires), "done": done}
+
+
+def tally(actions: Iterable[Action], retires: Collection[str]) -> dict[str, int]:
+    """What actions change: memories that go, that get another text, that are new; relations."""
+    counted: Counter[str] = Counter()
+    for action in actions:
+        counted["deleted" if sorts(action).isdisjoint(retires) else "expired"] += len(action.removes)
+        if isinstance(action, Relate):
+            counted["relations"] += len(set(action.relations) ^ set(action.held))
+        elif isinstance(action, TextChange):
+            counted["rewritten" if action.members[0].text else "added"] += 1
+        elif isinstance(action, Merge):
+            counted["added"] += action.adds
+            counted["rewritten"] += action.rewrites is not None
+    return {name: counted[name] for name in ("deleted", "expired", "rewritten", "added", "relations")}
+
+
+def history_data(points: Iterable[RunPoint], now_counts: Mapping[Scope, int], now: str) -> dict[str, Any]:
+    """The points as the page draws them, oldest first, and the store as it stands behind the last."""
+    told = sorted(points, key=lambda point: (point.at, point.id))
+    scopes = sorted({scope for point in told for scope in point.before} | set(now_counts))
+    drawn = ("id", "at", "state", "before", "after", "removed", "added", "changed", "open", "unsure")
+    runs = [{name: getattr(point, name) for name in drawn} for point in told]
+    for run in runs:
+        run |= {name: [run[name].get(scope) for scope in scopes] for name in ("before", "after")}
+    present = {"at": now, "counts": [now_counts.get(scope) for scope in scopes]}
+    return {"scopes": list(map(str, scopes)), "now": present, "runs": runs}
 
 
 def render(data: Mapping[str, Any], *, lines: Sequence[str] = (), live: bool = False) -> str:

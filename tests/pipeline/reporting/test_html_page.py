@@ -16,8 +16,16 @@ from mem0_dream.pipeline.answers import content_key
 from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.reporting.differences import changed_lines, differing
-from mem0_dream.pipeline.reporting.html import Material, RunPoint, page_data, render, run_point
-from mem0_dream.pipeline.reporting.html.data import history_data, lost_words, nearby
+from mem0_dream.pipeline.reporting.html import (
+    Material,
+    RunPoint,
+    history_data,
+    lost_words,
+    nearby,
+    page_data,
+    render,
+    run_point,
+)  # fmt: skip
 from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from reviewing import HOSTILE, crowded, data_of, many_world, small_world
