@@ -42,17 +42,10 @@ _VARIABLES = {
 @contextlib.contextmanager
 def open_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
     """Open the configured store with its settings, and close it again; without an observer bars are drawn."""
-    openers = {
-        MEM0: _mem0,
-        PLATFORM: _remote,
-        SERVER: _remote,
-        MARKDOWN: _markdown,
-        GRAPH: _graph,
-        JSONL: _export,
-    }
+    openers = {MEM0: _mem0, MARKDOWN: _markdown, GRAPH: _graph, JSONL: _export}  # else a service
     watching = observer or Bars()
     with watching.stage("opening", None):  # a sign of life: mem0 alone takes seconds to import
-        kind, section = openers[options.kind](options)
+        kind, section = openers.get(options.kind, _remote)(options)
         try:
             from ..engine import Session
 

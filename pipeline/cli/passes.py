@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ..reporting.report import Report
     from ..review import Review
 
+    Done = tuple[Report, RunResult, Plan]  # what was shown last, done, and agreed to
+
 _BEGAN = datetime.now(UTC)
 
 
@@ -171,7 +173,7 @@ def _asked_after(session: Session, plan: Plan, options: Options, began: float) -
         echo(_reporter(session, proposal, options).doubtful())
 
 
-def _unattended(session: Session, proposal: Proposal, options: Options) -> tuple[Report, RunResult, Plan]:
+def _unattended(session: Session, proposal: Proposal, options: Options) -> Done:
     from ..review import unattended
 
     refuse_gaps(proposal.plan.gaps, "Nothing was changed.")
@@ -187,9 +189,8 @@ def _unattended(session: Session, proposal: Proposal, options: Options) -> tuple
     return shown, result, plan
 
 
-def _attended(
-    session: Session, proposal: Proposal, options: Options
-) -> tuple[Report, RunResult, Plan] | None:
+def _attended(session: Session, proposal: Proposal, options: Options) -> Done | None:
+    from ..reporting import report
     from ..review import Review
 
     shown = _reporter(session, proposal, options)
@@ -204,36 +205,25 @@ def _attended(
     questions = Questions(review, shown, now=options.clock)
     questions.conflicts()
     questions.doubts(asks=options.review)
-    agreement = _agreement(session, review, proposal, options, before=shown)
-    if agreement is None:
-        return None
-    final, plan = agreement
-    return final, review.apply(session, plan, now=options.clock, retire=options.retire), plan
-
-
-def _agreement(
-    session: Session, review: Review, proposal: Proposal, options: Options, *, before: Report
-) -> tuple[Report, Plan] | None:
-    from ..reporting import report
-
-    while True:
+    while True:  # until a person agrees to what the answers come to
         plan = review.planned(session)
-        told_added(review, plan, before)
+        told_added(review, plan, shown)
         final = _reporter(session, replace(proposal, plan=plan), options)
         if final.idle:
             echo(final.nothing())
             return None
         if not final.confirms:
-            return final, plan
-        echo(final.changed(before))
+            break
+        echo(final.changed(shown))
         each = {"e": "each", "each": "each"}  # asks about every change, one by one
         said = agreed(final.proposal(), each, default=not warned(session, plan))
         if not said:
             click.echo(report.CANCELLED)
             return None
         if said != "each":
-            return final, plan
+            break
         Questions(review, final, now=options.clock).each(plan)
+    return final, review.apply(session, plan, now=options.clock, retire=options.retire), plan
 
 
 def _reporter(session: Session, proposal: Proposal, options: Options) -> Report:

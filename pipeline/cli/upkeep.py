@@ -155,13 +155,9 @@ def fitted(
     cosines = (sides[0] * sides[1]).sum(axis=1)
     pairs = [replace(item.pair, cosine=float(each)) for item, each in zip(labelled, cosines, strict=True)]
     found = (compare(pair.a, pair.b, a_date=pair.a_date, b_date=pair.b_date) for pair in pairs)
-    fit = calibration.calibrate(
-        judge.score(pairs).probabilities,
-        [any(evidence.veto for evidence in each) for each in found],
-        [item.label for item in labelled],
-        base=judge.thresholds,
-        auto_precision=precision,
-    )
+    vetoed, labels = [any(item.veto for item in each) for each in found], [each.label for each in labelled]
+    scores, own = judge.score(pairs).probabilities, judge.thresholds
+    fit = calibration.calibrate(scores, vetoed, labels, base=own, auto_precision=precision)
     calibration.save_thresholds(directory, judge.name, fit.thresholds)
     return _table(fit, len(pairs))
 

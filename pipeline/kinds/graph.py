@@ -14,7 +14,7 @@ from ...models.merger import MergeRefused
 from ...models.same_statement import statement_key
 from ...models.text.words import topic
 from ...records import ActionKind, Candidate, Inventory, Memory, Verdict
-from ..actions import Action, Merge, Promote, Prune, Resolve, Rewrite, Side
+from ..actions import Action, Merge, Promote, Prune, Resolve, Rewrite
 from ..answers import prune_key, rewritten
 from ..judging.cache import OnStage
 from ..judging.statements import Finding
@@ -320,13 +320,6 @@ def _conflict(nodes: Mapping[str, Node], found: Finding) -> Resolve:
     older, newer = sorted((found.a.memory, found.b.memory), key=stated)
     one = owner_of(older.id) == owner_of(newer.id)
     dated = stated(older)[0] and stated(older)[0] < stated(newer)[0]
-    known: Side | None = "b" if one or dated else None
-    return Resolve.of(
-        older,
-        newer,
-        a=(older.id,),
-        b=(newer.id,),
-        topic=topic(older.text, newer.text) or owner_of(older.id),
-        newer=known,
-        verdicts=(found.verdict,),
-    )
+    sides: dict[str, Any] = {"a": (older.id,), "b": (newer.id,), "newer": "b" if one or dated else None}
+    about = topic(older.text, newer.text) or owner_of(older.id)
+    return Resolve.of(older, newer, topic=about, verdicts=(found.verdict,), **sides)

@@ -79,14 +79,9 @@ class Mem0Kind(Kind):
     def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:
         """What is old, vague or junk goes; what is old is kept where its age is no reason."""
         view = cast("RecordsView", view)
-        kept = kept_although_old(
-            [memory for memory in view.living if memory.id in view.old],
-            view.living,
-            merges,
-            settings=means.settings,
-            unattended=means.unattended,
-            tracked=means.tracked,
-        )
+        aged = [memory for memory in view.living if memory.id in view.old]
+        who: dict[str, Any] = {"unattended": means.unattended, "tracked": means.tracked}
+        kept = kept_although_old(aged, view.living, merges, settings=means.settings, **who)
         old = {name: prune for name, prune in view.old.items() if name not in kept}
         noted = standing(means.answers, view.units, Say.NOTED)
         pairs = [[about.id for about in answer.about] for answer in noted if len(answer.about) == 2]
@@ -120,13 +115,7 @@ def build_plan(
 ) -> Plan:
     """What the engine proposes about single records with these models; for workers, evaluations and tests."""
     kind = Mem0Kind(store)
-    models: Any = SimpleNamespace(
-        encoder=encoder,
-        scorer=scorer,
-        calibrated=thresholds,
-        cache=cache,
-        read=lambda **_: encoder,
-        asked=lambda **_: scorer,
-    )
+    given = {"encoder": encoder, "scorer": scorer, "calibrated": thresholds, "cache": cache}
+    models: Any = SimpleNamespace(read=lambda **_: encoder, asked=lambda **_: scorer, **given)
     means = Means(models=models, settings=settings, **circumstances)
     return planned(kind, kind.view(inventory, means), means)

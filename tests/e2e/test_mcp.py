@@ -123,14 +123,9 @@ def test_only_the_protocol_is_written_to_the_output(tmp_path: Path) -> None:
             for number, name in enumerate(("dream_plan", "dream_status", "dream_undo", "dream_apply", "nothing"), 2)
         ),
     ]  # fmt: skip
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mem0_dream", "mcp", *options, "--allow-write", "-vv"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | environment(tmp_path),
-    )
+    words = [sys.executable, "-m", "mem0_dream", "mcp", *options, "--allow-write", "-vv"]
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(words, text=True, env=os.environ | environment(tmp_path), **pipes)
     assert process.stdin
     assert process.stdout
     process.stdin.write("".join(json.dumps(message) + "\n" for message in ask))

@@ -37,17 +37,16 @@ LAX = Settings(floor=-1.0, max_delete=1.0, assume_unread=True)
 
 def messy_store() -> InMemoryStore:
     """A merge, a conflict and a prune of alice; a copy and a prune of bob."""
-    return InMemoryStore(
-        [
-            memory("d1", DOG),
-            memory("d2", DOG_NAME),
-            memory("t1", TABS, days=30),
-            memory("t2", NO_TABS, days=3),
-            memory("old", "Is looking for a plumber in Leeds for the tap.", days=400),
-            memory("bob1", DOG_NAME, scope=BOB),
-            memory("bob2", DOG_NAME, scope=BOB),
-        ]
-    )
+    rows = [
+        memory("d1", DOG),
+        memory("d2", DOG_NAME),
+        memory("t1", TABS, days=30),
+        memory("t2", NO_TABS, days=3),
+        memory("old", "Is looking for a plumber in Leeds for the tap.", days=400),
+        memory("bob1", DOG_NAME, scope=BOB),
+        memory("bob2", DOG_NAME, scope=BOB),
+    ]
+    return InMemoryStore(rows)
 
 
 def scorer() -> FakeScorer:

@@ -37,18 +37,17 @@ FOUR = "2 more pairs may be duplicates, 1 more may contradict"
 @pytest.fixture
 def store() -> InMemoryStore:
     """Two possible duplicates, a possible contradiction, and one exact copy, of two users."""
-    return InMemoryStore(
-        [
-            memory("dog1", DOG, days=30),
-            memory("dog2", DOG_NAME, days=20),
-            memory("sea1", SEA, scope=BOB),
-            memory("sea2", VOYAGE, scope=BOB),
-            memory("work1", OFFICE, days=90),
-            memory("work2", HOME, days=3),
-            memory("tea1", TEA),
-            memory("tea2", TEA_COPY),
-        ]
-    )
+    rows = [
+        memory("dog1", DOG, days=30),
+        memory("dog2", DOG_NAME, days=20),
+        memory("sea1", SEA, scope=BOB),
+        memory("sea2", VOYAGE, scope=BOB),
+        memory("work1", OFFICE, days=90),
+        memory("work2", HOME, days=3),
+        memory("tea1", TEA),
+        memory("tea2", TEA_COPY),
+    ]
+    return InMemoryStore(rows)
 
 
 @pytest.fixture(autouse=True)

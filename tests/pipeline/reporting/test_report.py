@@ -27,21 +27,17 @@ def small_plan() -> Plan:
     """One of each: a merge that keeps a member, a fused one, a conflict, two prunes."""
     scorer = duplicates([DOG, DOG_NAME], [SAILOR_A, SAILOR_B, *BOTH])
     scorer._pairs[NO_TABS, TABS] = CONTRADICTION
-    return plan_of(
-        InMemoryStore(
-            [
-                memory("d1", DOG),
-                memory("d2", DOG_NAME),
-                memory("s1", SAILOR_A),
-                memory("s2", SAILOR_B, days=20),
-                memory("t1", TABS, days=30),
-                memory("t2", NO_TABS, days=3),
-                memory("old", OLD, days=400, category=None),
-                memory("vague", "Fixed bug", days=None),
-            ]
-        ),
-        scorer,
-    )
+    rows = [
+        memory("d1", DOG),
+        memory("d2", DOG_NAME),
+        memory("s1", SAILOR_A),
+        memory("s2", SAILOR_B, days=20),
+        memory("t1", TABS, days=30),
+        memory("t2", NO_TABS, days=3),
+        memory("old", OLD, days=400, category=None),
+        memory("vague", "Fixed bug", days=None),
+    ]
+    return plan_of(InMemoryStore(rows), scorer)
 
 
 def test_categories_and_ages_that_are_unknown_are_called_so() -> None:
