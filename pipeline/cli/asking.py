@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ...errors import UsageError
-from ..actions import Merge, Prune, Resolve, in_order
+from ..actions import Action, Merge, Prune, Resolve, in_order
 from ..answers import Say, content_key
 from ..reporting.text import visible
 from .terminal import WORDS, echo, tell
 
 if TYPE_CHECKING:
-    from ..actions import Action
     from ..engine import Session
     from ..plan import Plan
     from ..planning.doubts import Doubt

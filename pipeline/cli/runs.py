@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ...errors import UsageError
-from ..answers import About
-from ..plan import RunResult
+from ..answers import About, Answer
+from ..plan import RunResult, UndoResult
 from ..stores.base import LINKS, ScopeFilter
 from .memories import found
 from .night import show_last
@@ -19,9 +19,7 @@ from .options import Options, command, keep
 from .terminal import answer
 
 if TYPE_CHECKING:
-    from ..answers import Answer
     from ..engine import Session
-    from ..plan import UndoResult
 
 
 @command("store", "json")

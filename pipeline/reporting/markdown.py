@@ -66,7 +66,6 @@ class PlanReport(Report):
     """Renders the changes of a plan, from nothing but the plan."""
 
     def __init__(self, plan: Plan, *, explain: bool = False) -> None:
-        """Bind what is shown; see `Report`."""
         super().__init__(plan, explain=explain)
         self._texts = {member.id: member.text for action in plan.actions for member in action.members}
 
@@ -155,7 +154,6 @@ class MarkdownReport(PlanReport):
     def __init__(
         self, proposal: Proposal, *, evidence: Mapping[str, Sequence[Quotation]], explain: bool = False
     ) -> None:
-        """Bind what is shown, with what transcripts say of each memory."""
         super().__init__(proposal.plan, explain=explain)
         view, present = proposal.findings, proposal.present  # as this kind gave them
         self._view: MarkdownView = view
