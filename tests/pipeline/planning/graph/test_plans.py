@@ -325,7 +325,7 @@ def test_two_lines_of_one_name_are_one_memory(graph):
 def test_a_deletion_twice_changes_nothing_more(graph):
     opened = graph.open(*twins())
     (merge,) = propose(opened).merges
-    delete = Delete("strict-mode", into=LONG, text=merge.text, observations=merge.observations)
+    delete = Delete("strict-mode", into=LONG, observations=merge.observations)
     opened.store.write(Update(LONG, merge.text, observations=merge.observations))
     opened.store.write(delete)
     once = graph.path.read_bytes()
