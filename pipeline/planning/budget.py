@@ -25,8 +25,8 @@ class Overdraft:
 
     def __str__(self) -> str:
         share = f"{self.removed / self.memories:.0%}" if self.memories else "all"
-        counted = f"{self.removed} of {self.memories} {self.unit} of {self.scope}"
-        return f"{counted} ({share}, exact copies not counted)"
+        told = f"{share}, exact copies not counted"
+        return f"{self.removed} of {self.memories} {self.unit} of {self.scope} ({told})"
 
 
 def overdrafts(plan: Plan, limits: Settings) -> tuple[Overdraft, ...]:
@@ -49,8 +49,7 @@ def overdrafts(plan: Plan, limits: Settings) -> tuple[Overdraft, ...]:
 
 def check_budget(plan: Plan, limits: Settings) -> None:
     """Refuse a plan over budget; see `overdrafts`."""
-    over = overdrafts(plan, limits)
-    if over:
+    if over := overdrafts(plan, limits):
         raise BudgetExceededError(
             f"The plan would remove {over[0]}, more than the delete budget of {limits.max_delete:.0%}; "
             "nothing was changed. Look at it with --dry-run, then raise --max-delete."

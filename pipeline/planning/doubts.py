@@ -73,13 +73,10 @@ def probability(doubt: Doubt) -> float:
 
 def open_question(doubts: Iterable[Doubt]) -> str:
     """How many questions are left to a person, in words."""
-    kinds = [str(doubt.kind) for doubt in doubts]
-    return suspicion(*map(kinds.count, (ActionKind.MERGE, ActionKind.RESOLVE, ActionKind.PRUNE)))
-
-
-def suspicion(duplicates: int, contradictions: int, outdated: int = 0) -> str:
-    """The same from the numbers."""
-    parts = []
+    kinds, parts = [str(doubt.kind) for doubt in doubts], []
+    duplicates, contradictions, outdated = map(
+        kinds.count, (ActionKind.MERGE, ActionKind.RESOLVE, ActionKind.PRUNE)
+    )
     if duplicates:
         parts.append(f"{duplicates} more {'pairs' if duplicates > 1 else 'pair'} may be duplicates")
     if contradictions:
@@ -91,16 +88,13 @@ def suspicion(duplicates: int, contradictions: int, outdated: int = 0) -> str:
 
 
 def lesson(action: Action, say: Say) -> str:
-    """What an answer teaches a scorer, as a line that `calibrate` reads; empty if nothing about one pair.
-
-    Only merges of two distinct memories or sentences become labels: larger ones are ambiguous, exact copies
-    carry no signal.
-    """
+    """What an answer teaches a scorer, as a line that `calibrate` reads; empty if nothing about one pair."""
     label = None
     pair: tuple[Member, ...] = action.members
     if isinstance(action, Merge):
         if action.said:
             pair = tuple(replace(pair[0], text=said) for said in action.said)
+        # larger merges are ambiguous, exact copies carry no signal
         if len(pair) == 2 and not action.exact and pair[0].text != pair[1].text:
             label = _TAUGHT_BY_MERGES.get(say)
     elif isinstance(action, Resolve):
@@ -124,15 +118,21 @@ FAILURES_IN_A_ROW = 3  # after so many no further pair is asked about: the model
 
 
 def advise(plan: Plan, kind: Hooks, view: View, means: Means, say: Callable[[str], None]) -> Plan:
-    """The plan after the language model that the settings name was asked about its doubts.
-
-    Unattended, only conflicts are added, unless `second_opinion_auto` says otherwise.
-    """
+    """The plan after the language model that the settings name was asked about its doubts."""
     limits, cache = means.settings, means.models.cache
     adviser = load_adviser(limits.second_opinion, llm=kind.store.llm, timeout=limits.second_opinion_timeout)
     if adviser is None:
         return plan
-    asked = {doubt.id: _pair_of(doubt) for doubt in pairs(plan.unsure) if _askable(doubt)}
+    asked: dict[str, PairInput] = {}
+    for doubt in pairs(plan.unsure):
+        unclear = any(item.kind == UNCLEAR for verdict in doubt.verdicts for item in verdict.evidence)
+        if (
+            len(doubt.members) == 2
+            and not unclear
+            and all(len(m.text) <= LONGEST_TEXT for m in doubt.members)
+        ):
+            a, b = doubt.members
+            asked[doubt.id] = PairInput(a.text, b.text, 0.0, doubt.category, a.stated_at, b.stated_at)
     keys = {name: opinion_key(f"{PROMPT_VERSION}:{adviser.name}", pair) for name, pair in asked.items()}
     kept = cache.load(list(keys.values()))
     labels = {name: kept[key].decode("ascii", "replace") for name, key in keys.items() if key in kept}
@@ -148,20 +148,9 @@ def advise(plan: Plan, kind: Hooks, view: View, means: Means, say: Callable[[str
         pairs_wanted = {name: (keys[name], asked[name]) for name in wanted}
         with means.observer.stage("ask", None) as progress:
             labels |= _asked(adviser, pairs_wanted, means, say, progress)
+    # Unattended, only conflicts are added.
     merging = not means.unattended or limits.second_opinion_auto
     return _advised(plan, labels, merging=merging, kind=kind, view=view)
-
-
-def _askable(doubt: Pair) -> bool:
-    unclear = any(item.kind == UNCLEAR for verdict in doubt.verdicts for item in verdict.evidence)
-    return len(doubt.members) == 2 and not unclear and all(len(m.text) <= LONGEST_TEXT for m in doubt.members)
-
-
-def _pair_of(doubt: Doubt) -> PairInput:
-    a, b = doubt.members
-    return PairInput(
-        a=a.text, b=b.text, cosine=0.0, category=doubt.category, a_date=a.stated_at, b_date=b.stated_at
-    )
 
 
 def _asked(
@@ -220,24 +209,22 @@ def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, kind: Hook
             taken |= ids
             actions.append(proposal)
     order = {doubt.id: place for place, doubt in enumerate(plan.unsure)}
-    return replace(
-        plan, actions=tuple(actions), unsure=tuple(sorted(unsure, key=lambda each: order[each.id]))
-    )
+    unsure.sort(key=lambda each: order[each.id])
+    return replace(plan, actions=tuple(actions), unsure=tuple(unsure))
 
 
 def _proposal(doubt: Pair, label: str | None, kind: Hooks, view: View) -> Pair | None:
+    against = label == Label.CONTRADICTION
     vetoed = any(item.veto for verdict in doubt.verdicts for item in verdict.evidence)
-    if label not in (Label.CONTRADICTION, Label.DUPLICATE) or (label == Label.DUPLICATE and vetoed):
+    if not against and (label != Label.DUPLICATE or vetoed):
         return None
-    said = tuple(replace(v, label=Label(label), auto=False) for v in doubt.verdicts)
-    judged = replace(doubt, verdicts=said)
-    if isinstance(doubt, Resolve if label == Label.CONTRADICTION else Merge):
+    said = Label.CONTRADICTION if against else Label.DUPLICATE
+    judged = replace(doubt, verdicts=tuple(replace(v, label=said, auto=False) for v in doubt.verdicts))
+    if isinstance(doubt, Resolve if against else Merge):
         return judged
     pair, units = judged.verdicts[0], {unit.id: unit for unit in view.units}
-    ids = {member.id for member in doubt.members}
-    if not ids <= (view.stored if label == Label.CONTRADICTION else units).keys():
+    if not {member.id for member in doubt.members} <= (view.stored if against else units).keys():
         return None
-    if label == Label.CONTRADICTION:
-        return replace(conflict_of_pair(pair, view.stored), id=doubt.id)
-    merge = merge_of(kind, units, view.stored, [pair])
-    return replace(merge, id=doubt.id) if merge else None
+    stored = view.stored
+    other = conflict_of_pair(pair, stored) if against else merge_of(kind, units, stored, [pair])
+    return replace(other, id=doubt.id) if other else None

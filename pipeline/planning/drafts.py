@@ -30,15 +30,14 @@ from .merges import LONG_AGO, Consolidated, last_stated
 
 _OWN_KEYS = frozenset(
     {"merged_from", "last_accessed_at", LAST_STATED_KEY, MERGED_VALUES_KEY, SUPERSEDES_KEY, *SUPERSEDED_KEYS}
-)
-"""What merges write themselves; none of it is a statement."""
+)  # what merges write themselves; none of it is a statement
 
 
 def united_metadata(members: Sequence[Memory]) -> dict[str, Any]:
     """Metadata of a merged memory: every key of every member, the latest statement of each winning.
 
     Lists are united, and every value that lost is listed under `merged_values`. `merged_from` names all
-    sources, earlier merges' sources included; what was last stated and read keeps the fact from looking old.
+    sources, earlier merges' sources included.
     """
     ordered = sorted(members, key=lambda memory: (last_stated(memory) or LONG_AGO, memory.id))
     united: dict[str, Any] = {}
@@ -58,11 +57,8 @@ def united_metadata(members: Sequence[Memory]) -> dict[str, Any]:
     united["merged_from"] = sorted(sources | {memory.id for memory in members})
     stated = max((moment for moment in map(last_stated, members) if moment), default=None)
     accessed = max((memory.accessed_at for memory in members if memory.accessed_at), default=None)
-    if stated:
-        united["last_stated_at"] = stated.isoformat()
-    if accessed:
-        united["last_accessed_at"] = accessed.isoformat()
-    return united
+    dates = {LAST_STATED_KEY: stated, "last_accessed_at": accessed}  # they keep it from looking old
+    return united | {key: moment.isoformat() for key, moment in dates.items() if moment}
 
 
 def longest_life(members: Sequence[Memory], survivor: str | None) -> str | None:
@@ -93,7 +89,13 @@ def merge_action(kind: Hooks, memories: Mapping[str, Memory], merge: Consolidate
     united = merge.united
     survivor = merge.survivor or (united.survivor if united else None)
     stored = [memories[memory.id] for memory in merge.members]
-    exact = united.exact if united and united.exact is not None else _exact_copies(merge)
+    exact = united.exact if united else None
+    if exact is None:  # members that say literally what another one says: removing them takes no fact away
+        seen, exact = {statement_key(merge.text)} if merge.survivor else set[str](), ()
+        for memory in merge.members:
+            key = statement_key(memory.text)
+            exact += (memory.id,) if memory.id != merge.survivor and key in seen else ()
+            seen.add(key)
     return Merge.of(
         *stored,
         survivor=survivor,
@@ -107,33 +109,16 @@ def merge_action(kind: Hooks, memories: Mapping[str, Memory], merge: Consolidate
     )
 
 
-def _exact_copies(merge: Consolidated) -> tuple[str, ...]:
-    """Members that say literally what another member says: removing them takes no fact away."""
-    seen = {statement_key(merge.text)} if merge.survivor else set()
-    copies = []
-    for memory in merge.members:
-        key = statement_key(memory.text)
-        if memory.id != merge.survivor and key in seen:
-            copies.append(memory.id)
-        seen.add(key)
-    return tuple(copies)
-
-
 def merge_of(
     kind: Hooks, units: Mapping[str, Memory], stored: Mapping[str, Memory], verdicts: Sequence[Verdict]
 ) -> Merge | None:
     """What merging just these pairs would give, if that can be written down without loss."""
     pairs = [frozenset((verdict.pair.a, verdict.pair.b)) for verdict in verdicts]
     members = tuple(units[name] for name in sorted(frozenset().union(*pairs)))
-    entailed = {
-        (units[a].text, units[b].text): likely
-        for verdict in verdicts
-        for (a, b), likely in zip(
-            ((verdict.pair.a, verdict.pair.b), (verdict.pair.b, verdict.pair.a)),
-            verdict.entailment,
-            strict=True,
-        )
-    }
+    entailed = {}
+    for verdict in verdicts:
+        a, b = units[verdict.pair.a].text, units[verdict.pair.b].text
+        entailed[a, b], entailed[b, a] = verdict.entailment
     among = [unit for unit in members if all(unit.id in pair for pair in pairs)]
     try:
         united = kind.unite(members, among, lambda premise, said: entailed.get((premise, said), 0.0))
@@ -158,15 +143,14 @@ def conflicts_of(view: View, verdicts: Iterable[Verdict], actions: Sequence[Acti
         merge = merge_of.get(memory_id)
         return frozenset(member.id for member in merge.members) if merge else frozenset({memory_id})
 
-    def side(memory_id: str) -> frozenset[str]:
+    def side(one: str) -> frozenset[str]:
         """Those of them that certainly say what this one says."""
-        key = statement_key(view.stored[memory_id].text)
+        key = statement_key(view.stored[one].text)
+        pairs = {name: (min(name, one), max(name, one)) for name in fact(one)}
         return frozenset(
             name
-            for name in fact(memory_id)
-            if name == memory_id
-            or (min(name, memory_id), max(name, memory_id)) in same
-            or statement_key(view.stored[name].text) == key
+            for name, pair in pairs.items()
+            if pair in same or statement_key(view.stored[name].text) == key
         )
 
     between: dict[frozenset[frozenset[str]], list[Verdict]] = defaultdict(list)
@@ -197,23 +181,21 @@ def conflict(
     a, b = (
         tuple(sorted(sides[judged], key=lambda name: (name != judged, name))) for judged in (older, newer)
     )
-    topic = _topic(stored[older], stored[newer])
+    texts = stored[older].text, stored[newer].text
+    for said in (opposing_statements(*texts), texts):
+        if shared := topic(*said):
+            about: str | None = _shared_phrase(*said, shared) or shared
+            break
+    else:
+        about = named_attribute(*map(extract, texts)) or stored[older].category
     memories = (stored[name] for name in (*a, *b))
-    return Resolve.of(*memories, a=a, b=b, topic=topic, newer=known, verdicts=tuple(pairs))
+    told: dict[str, Any] = {"topic": about or "same topic", "newer": known, "verdicts": tuple(pairs)}
+    return Resolve.of(*memories, a=a, b=b, **told)
 
 
 def conflict_of_pair(verdict: Verdict, stored: Mapping[str, Memory]) -> Resolve:
     """The question which of just these two holds."""
-    sides = {name: frozenset({name}) for name in (verdict.pair.a, verdict.pair.b)}
-    return conflict(stored, sides, [verdict])
-
-
-def _topic(older: Memory, newer: Memory) -> str:
-    said = opposing_statements(older.text, newer.text)
-    for pair in (said, (older.text, newer.text)):
-        if words := topic(*pair):
-            return _shared_phrase(*pair, words) or words
-    return named_attribute(extract(older.text), extract(newer.text)) or older.category or "same topic"
+    return conflict(stored, {name: frozenset({name}) for name in (verdict.pair.a, verdict.pair.b)}, [verdict])
 
 
 def _shared_phrase(older: str, newer: str, words: str) -> str:

@@ -90,9 +90,9 @@ def settled(answers: Iterable[Answer], memories: Iterable[Memory], *, now: datet
     found = []
     for answer in answers:
         if answer.what == ActionKind.RESOLVE and answer.run and answer.say in (Say.A, Say.B):
-            holds = {item: _stands(item, living) for item in answer.about}
-            for lost in (item for item in answer.about if not holds[item]):
-                for held in [item for item in answer.about if holds[item]][:1]:
+            holds = [item for item in answer.about if _stands(item, living)]
+            for lost in (item for item in answer.about if item not in holds):
+                for held in holds[:1]:
                     ids = frozenset(item.id for item in answer.about)
                     found.append(Settled(living[held.id].scope, lost.spoken, held.spoken, ids))
     for memory in memories:
@@ -142,7 +142,7 @@ def _ranked(
     values = [(item.kind, item.detail) for item in lacking if item.kind != "negation" and item.detail]
     found = []
     for memory, vector in zip(memories, rest, strict=True):
-        named = any(_names(memory.text, kind, value, conflict.lost) for kind, value in values)
+        named = any(_names(memory.text, *value, conflict.lost) for value in values)
         cosine = float(vector @ lost)
         if named or (cosine >= FLOOR and cosine > float(vector @ held)):
             found.append((named, cosine, memory))

@@ -65,7 +65,13 @@ def follow(plan: Plan, present: Present) -> tuple[Plan, dict[str, IndexDraft]]:
     if not made:
         asked, new = _put_facts(actions, texts, present)
         actions, additions = [*actions, *asked], [*additions, *new]
-    done = [action for action in actions if _stands(action, present.memories)]
+    # A removal of what is gone, or of what changed, is skipped.
+    done = [
+        action
+        for action in actions
+        if getattr(action, "choice", True)
+        and all(m.id in present.memories and present.memories[m.id].text == m.text for m in action.members)
+    ]
     certain = present.certain or (made and not indexed)
     drafts = index_drafts(done, texts, present, additions=additions, certain=certain)
     # A merge carries everything else that happens to its survivor.
@@ -74,7 +80,13 @@ def follow(plan: Plan, present: Present) -> tuple[Plan, dict[str, IndexDraft]]:
         for a in actions
     ]
     kept = removed_by(actions) | {a.survivor for a in actions if isinstance(a, Merge)}
-    whole += [*texts.rewrites(but=kept), *additions, *_reindexed(drafts, present.indexes)]
+    whole += [*texts.rewrites(but=kept), *additions]
+    for name, draft in sorted(drafts.items()):
+        before = present.indexes.get(name, "")
+        why = f"{counted(len(draft.removed), 'entry', 'entries')} removed, {draft.remaining} remaining"
+        if draft.text != before:
+            key = f"i:{name}"
+            whole.append(_of_file(Reindex, key, name, INDEX, before=before, text=draft.text, why=why))
     return unanswered(replace(plan, actions=tuple(whole)), present.refused, asked={*_cut(texts)}), drafts
 
 
@@ -132,33 +144,27 @@ def _settled(
         texts.put(loser, rest, cause, reason=told(cause, winner))
     elif loser in texts.memories and isinstance(action, Resolve):
         return [_whole(action, loser, proposed, texts.memories)]
-    if isinstance(action, Merge) and winner in texts.memories:
-        return _joined(action, winner, held, texts, alone=not rest)
-    return []  # a line of a log that lost stays what was said that day
-
-
-def _joined(merge: Merge, winner: str, held: str, texts: Texts, *, alone: bool) -> list[Action]:
-    """Write down what two sentences say together; a memory that said nothing else goes as in any merge."""
-    if merge.text != held:
-        text = texts.get(winner).replace(held, merge.text, 1)
-        texts.put(winner, text, Cause.DUPLICATE, reason=told(Cause.DUPLICATE, winner))
-    gone = tuple(member.id for member in merge.members if member.id != winner)
-    return [replace(merge, text=texts.get(winner), exact=gone, said=(), places=())] if alone else []
+    if not isinstance(action, Merge) or winner not in texts.memories:
+        return []  # a line of a log that lost stays what was said that day
+    if action.text != held:  # what the two sentences say together
+        text = texts.get(winner).replace(held, action.text, 1)
+        texts.put(winner, text, cause, reason=told(cause, winner))
+    # A memory that said nothing else goes as in any merge.
+    goes = tuple(member.id for member in action.members if member.id != winner)
+    return [] if rest else [replace(action, text=texts.get(winner), exact=goes, said=(), places=())]
 
 
 def _whole(
     conflict: Resolve, loser: str, proposed: Sequence[Action], memories: Mapping[str, Memory]
 ) -> Resolve:
     """The answered conflict by which a memory goes, and with it all that were to be merged with it."""
-    merges = (a for a in proposed if isinstance(a, Merge) and loser in {m.id for m in a.members})
-    merged = next(merges, None)
+    groups = [{member.id for member in action.members} for action in proposed if isinstance(action, Merge)]
     winners = conflict.a if conflict.choice == "a" else conflict.b
-    together = {member.id for member in merged.members} - {*winners, loser} if merged else set()
+    together = next((group for group in groups if loser in group), set()) - {*winners, loser}
     lost = (loser, *sorted(together))
     ids = sorted({*(member.id for member in conflict.members), *together})
     a, b = (winners, lost) if conflict.choice == "a" else (lost, winners)
-    members = tuple(Member.of(memories[name]) for name in ids)
-    return replace(conflict, members=members, a=a, b=b, said=())
+    return replace(conflict, members=tuple(Member.of(memories[name]) for name in ids), a=a, b=b, said=())
 
 
 def _without_copies(actions: Sequence[Action], texts: Texts) -> list[Action]:
@@ -249,24 +255,10 @@ def _put_facts(
 
 def _refutation(name: str, fact: Fact, memory: Memory, said: str) -> Resolve:
     log = f"{memory.scope.get('directory')}/{fact.source}"
-    return Resolve(
-        id=name,
-        scope=memory.scope,
-        category=memory.category,
-        members=(Member.of(memory), Member(log, fact.text, stated_at=fact.day)),
-        a=(memory.id,),
-        b=(log,),
-        topic=said,
-        newer="b" if memory.stated_at and memory.stated_at < fact.day else None,
-        said=(said, fact.text),
-    )
-
-
-def _stands(action: Action, memories: Mapping[str, Memory]) -> bool:
-    """Whether an action will be applied: a removal of what is gone, or of what changed, is skipped."""
-    if isinstance(action, Resolve) and action.choice is None:
-        return False
-    return all(m.id in memories and memories[m.id].text == m.text for m in action.members)
+    newer = "b" if memory.stated_at and memory.stated_at < fact.day else None
+    sides = {"a": (memory.id,), "b": (log,)}
+    asked = Resolve.of(memory, name=name, topic=said, newer=newer, said=(said, fact.text), **sides)
+    return replace(asked, members=(*asked.members, Member(log, fact.text, stated_at=fact.day)))
 
 
 def index_drafts(
@@ -292,16 +284,6 @@ def index_drafts(
             texts.put(f"{name}/{file}", f"{texts.get(f'{name}/{file}')}\n\n{detail}", Cause.INDEX)
         drafts[name] = made
     return drafts
-
-
-def _reindexed(drafts: Mapping[str, IndexDraft], indexes: Mapping[str, str]) -> list[Reindex]:
-    changes = []
-    for name, draft in sorted(drafts.items()):
-        before, text = indexes.get(name, ""), draft.text
-        why = f"{counted(len(draft.removed), 'entry', 'entries')} removed, {draft.remaining} remaining"
-        if text != before:
-            changes.append(_of_file(Reindex, f"i:{name}", name, INDEX, before=before, text=text, why=why))
-    return changes
 
 
 def _is_memory(
@@ -340,7 +322,6 @@ def _draft(
         _topic(file.removeprefix(prefix), by_file.get(file, ()), texts, added.get(file))
         for file in sorted((files | set(added)) - gone.keys())
     ]
-    index = whole_id(f"{prefix}{INDEX}")
 
     def stands(file: str) -> bool:
         """Whether a file exists beside the memories or from the project's root, in whatever case."""
@@ -366,7 +347,7 @@ def _draft(
             dropped=dropped,
             longest=longest,
             adopt=not certain,
-            refused=lambda line: line_key(index, line) in present.refused,
+            refused=lambda line: line_key(whole_id(f"{prefix}{INDEX}"), line) in present.refused,
         )
 
     large = too_large(current)

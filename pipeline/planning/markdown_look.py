@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path, PurePosixPath
 
 from ...models.bindings import relation
@@ -18,7 +18,7 @@ from ...models.same_statement import statement_key
 from ...models.text.tables import expression, table_words
 from ...models.text.words import significant_words, topic
 from ...records import Inventory, Memory, Scope, rejection_key, text_hash
-from ..actions import Action, Cause, Merge, Prune, Resolve, Rewrite, Side
+from ..actions import Action, Cause, Merge, Prune, Resolve, Rewrite
 from ..answers import said_key
 from ..judging.statements import Finding, Statement, repeating
 from ..plan import Plan
@@ -35,15 +35,12 @@ from .hooks import Means, View
 from .merges import LONG_AGO, last_stated
 
 _OVER, _DONE, _OPEN = (expression("markdown", key) for key in ("over", "done", "open"))
-_TASK = 3
-"""Statements of a task, which is over once it is done; a plan that says more tells how things are."""
+_TASK = 3  # statements of a task, which is over once it is done; a plan that says more tells how things are
 FEWEST_REPEATED = 3
 _DESCRIPTION = "description"
 _GENERAL = significant_words(" ".join(table_words("markdown", "general")))
-
-
+# What a person is asked about statements: conflicts and doubts; none has an id yet.
 Questions = tuple[list[Resolve], list[Merge | Resolve]]
-"""What a person is asked about statements: conflicts and doubts; none has an id yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +147,7 @@ def look(
     attended: bool,
     transcripts: Path | None,
 ) -> MarkdownView:
-    """Look at everything; changes nothing.
+    """Look at all memories; changes nothing.
 
     Args:
         store: Where the memories are.
@@ -169,15 +166,11 @@ def look(
     if suspects and transcripts:
         terms = {memory.id: drift[memory.id].terms for memory in suspects}
         busy = used_lately(transcripts, terms, since=(now - YOUNG).timestamp())
-    gone = {
-        m.id: f"{drift[m.id].freshness}: {', '.join(drift[m.id].missing)}"
-        for m in suspects
-        if m.id not in busy
-    }
-    if attended:
-        gone = {
-            m.id: over for m in inventory.memories if (over := is_over(m, most=_TASK)) and not m.pinned
-        } | gone
+    found = [(memory, drift[memory.id]) for memory in suspects if memory.id not in busy]
+    gone = {memory.id: f"{state.freshness}: {', '.join(state.missing)}" for memory, state in found}
+    for memory in inventory.memories if attended else ():
+        if not memory.pinned and (over := is_over(memory, most=_TASK)):
+            gone.setdefault(memory.id, over)
     days: dict[Path, dict[str, date | None]] = {}
     stored = {memory.id: memory for memory in inventory.memories}
     edits = Texts(stored)
@@ -194,13 +187,18 @@ def look(
         if f"rewrite:{memory.text_hash}:{text_hash(new)}" not in means.rejected:
             edits.put(memory.id, dated, Cause.DATES)
             edits.put(memory.id, new, Cause.PATHS)
+    ages = {m.id: max((now - m.stated_at).days, 0) if m.stated_at else None for m in inventory.memories}
     view = MarkdownView(
         inventory=inventory,
         units=(),
         stored=stored,
         drift=drift,
         edits={edit.survivor: edit for edit in edits.rewrites()},
-        prunes=tuple(_prune(m, gone[m.id], now) for m in inventory.memories if m.id in gone),
+        prunes=tuple(
+            Prune.of(memory, reason="stale", age_days=ages[memory.id], detail=gone[memory.id])
+            for memory in inventory.memories
+            if memory.id in gone
+        ),
     )
     if not texts:
         return view
@@ -208,11 +206,6 @@ def look(
     for memory in inventory.memories:
         will_read[memory.scope.get("directory")].append(replace(memory, text=view.text(memory.id)))
     return replace(view, facts={d.name: gather(d, will_read[d.name], now=now) for d in store.directories})
-
-
-def _prune(memory: Memory, detail: str, now: datetime) -> Prune:
-    age = max((now - memory.stated_at).days, 0) if memory.stated_at else None
-    return Prune.of(memory, reason="stale", age_days=age, detail=detail)
 
 
 def superseded(
@@ -252,9 +245,9 @@ def outcome(action: Merge | Resolve) -> tuple[str, str, str, str]:
         stays = str(action.survivor)
         goes = next((member.id for member in action.members if member.id != stays), stays)
         return stays, goes, action.said[1], action.said[0]
-    if action.choice == "a":
-        return action.a[0], action.b[0], action.said[0], action.said[1]
-    return action.b[0], action.a[0], action.said[1], action.said[0]
+    sides = (action.a[0], action.said[0]), (action.b[0], action.said[1])
+    (stays, held), (goes, lost) = sides if action.choice == "a" else sides[::-1]
+    return stays, goes, held, lost
 
 
 def told(cause: Cause, winner: str) -> str:
@@ -266,9 +259,7 @@ def told(cause: Cause, winner: str) -> str:
 def is_over(memory: Memory, *, most: int | None = None) -> str:
     """What a file says itself if it is deprecated, moved, split, superseded or done; else nothing.
 
-    Args:
-        memory: The file.
-        most: Statements that a file may make and be over because it is done.
+    Of more than so many statements it is not over because it is done.
     """
     if "#" in memory.id:
         return ""
@@ -295,6 +286,7 @@ def statements_of(memories: Iterable[Memory], indexes: Mapping[str, str]) -> lis
         for each in said(memory.text):
             if lines and ".md" in lines[each.line].text:
                 continue  # it sums a file up
+            file, listed = file_of(memory.id), each.kind != "text" or own
             above = [name for name in (own, *each.heading) if significant_words(name) - _GENERAL]
             found.append(
                 Statement(
@@ -304,10 +296,8 @@ def statements_of(memories: Iterable[Memory], indexes: Mapping[str, str]) -> lis
                     subject=above[-1] if above else "",
                     line=each.line,
                     row=each.kind == "table",
-                    block="\0".join((file_of(memory.id), own, *each.heading))
-                    if each.kind != "text" or own
-                    else "",
-                    behind=file_of(memory.id) if each.behind else "",
+                    block="\0".join((file, own, *each.heading)) if listed else "",
+                    behind=file if each.behind else "",
                 )
             )
     return found
@@ -350,13 +340,9 @@ def questions(
     rejected: Collection[str],
     merged: Collection[frozenset[str]] = (),
 ) -> Questions:
-    """What is asked about findings.
+    """What is asked about findings, but for what is answered, and for memories that are `merged` anyway.
 
-    Args:
-        found: Of statements as they will read.
-        stored: All memories as they stand.
-        rejected: Keys of what a person answered.
-        merged: Memories that are merged anyway.
+    The statements are read as they will be; `stored` are all memories as they stand.
     """
     first_of: dict[str, tuple[str, int, str]] = {}
     asked = []
@@ -402,7 +388,6 @@ def place_of(statement: Statement) -> str:
 def _conflict(finding: Finding, stored: Mapping[str, Memory]) -> Resolve:
     older, newer = _by_age(finding)
     dates = [last_stated(each.memory) or LONG_AGO for each in (older, newer)]
-    known: Side | None = "b" if LONG_AGO < dates[0] < dates[1] else None
     # An index is no memory, and stands as it was read.
     first, second = (stored.get(each.memory.id, each.memory) for each in (older, newer))
     return Resolve.of(
@@ -411,7 +396,7 @@ def _conflict(finding: Finding, stored: Mapping[str, Memory]) -> Resolve:
         a=(older.memory.id,),
         b=(newer.memory.id,),
         topic=topic(older.words, newer.words) or first.category or "same topic",
-        newer=known,
+        newer="b" if LONG_AGO < dates[0] < dates[1] else None,
         verdicts=(finding.verdict,),
         said=(older.text, newer.text),
         places=(place_of(older), place_of(newer)),

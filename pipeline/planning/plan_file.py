@@ -73,7 +73,7 @@ def parse_plan(text: str) -> Plan:
             f"This plan file has version {version!r} but this mem0-dream reads {VERSION}; "
             "make it again with `mem0-dream plan`."
         )
-    fields: dict[str, Any] = {name: header.get(name) for name in _HEADER_FIELDS if name in header}
+    fields: dict[str, Any] = {name: header[name] for name in _HEADER_FIELDS if name in header}
     fields |= {"actions": [], "unsure": []}
     for number, record in records[1:]:
         place = {"action": "actions", "unsure": "unsure"}.get(str(record.pop("record", None)))
@@ -83,7 +83,16 @@ def parse_plan(text: str) -> Plan:
             plain = choice.strip().lower()
             record["choice"] = None if plain in ("", "s", "skip") else plain
         fields[place].append(record)
-    return _validate(fields)
+    from pydantic import ValidationError
+
+    try:
+        plan = _adapter().validate_json(json.dumps(fields))
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        at = ".".join(map(str, first["loc"]))
+        raise PlanFileError(f"The plan file is damaged at {at}: {first['msg']}.") from None
+    _check_consistent(plan)
+    return plan
 
 
 def _load(line: str, number: int) -> dict[str, Any]:
@@ -94,19 +103,6 @@ def _load(line: str, number: int) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise PlanFileError(f"Line {number} of the plan file is no JSON object.")
     return record
-
-
-def _validate(fields: dict[str, Any]) -> Plan:
-    from pydantic import ValidationError
-
-    try:
-        plan = _adapter().validate_json(json.dumps(fields))
-    except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise PlanFileError(f"The plan file is damaged at {place}: {first['msg']}.") from None
-    _check_consistent(plan)
-    return plan
 
 
 def _check_consistent(plan: Plan) -> None:

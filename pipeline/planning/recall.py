@@ -22,10 +22,10 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 TOP = 10  # memories an agent gets for a question: mem0's own `search` gives ten by default
 UNATTENDED_QUESTIONS = 50  # of an unattended run, unless the settings say otherwise
 
+# How many of them answer the question: only these must still be among the answers. At the end of the list
+# memories change places with every new wording: of 35 merges that write a text, asking for all ten left out
+# 32, for five 9, for three 2.
 NEAREST = 3
-"""How many of them answer the question: only these must still be among the answers. At the end of the list
-memories change places with every new wording: of 35 merges that write a text, asking for all ten left out
-32, for five 9, for three 2."""
 
 ANSWERS = 0.4  # least cosine of what answers a question: in a small store something is always nearest
 _DECIMALS = 6  # of cosines, so that equal texts stay equally near in every order
@@ -133,6 +133,5 @@ def _answers(texts: Mapping[str, str], questions: Sequence[str], encode: Encode)
     ids = sorted(texts)
     if not ids:
         return [{} for _ in questions]
-    vectors, asked = encode([texts[name] for name in ids]), encode(questions)
-    cosines = np.round(asked @ vectors.T, _DECIMALS)
+    cosines = np.round(encode(questions) @ encode([texts[name] for name in ids]).T, _DECIMALS)
     return [{ids[at]: float(row[at]) for at in np.argsort(-row, kind="stable")[:TOP]} for row in cosines]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from builders import BOB, memory, plan_of
@@ -14,7 +16,7 @@ from mem0_dream.pipeline.actions import Merge
 from mem0_dream.pipeline.cli import asking as cli_review, main as cli_module
 from mem0_dream.pipeline.cli.terminal import colours
 from mem0_dream.pipeline.judging.calibration import parse_pairs
-from mem0_dream.pipeline.planning.doubts import ranked, suspicion
+from mem0_dream.pipeline.planning.doubts import open_question, ranked
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label
 from mem0_dream.testing import FakeScorer, InMemoryStore
@@ -90,10 +92,12 @@ class TestTold:
         assert dream(*ALL, "--auto").stdout == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=0\n"
 
     def test_the_words_for_the_numbers(self) -> None:
-        assert suspicion(18, 0) == "18 more pairs may be duplicates"
-        assert suspicion(1, 0) == "1 more pair may be duplicates"
-        assert suspicion(0, 2) == "2 more pairs may contradict"
-        assert suspicion(0, 0) == ""
+        kinds: list[Any] = [SimpleNamespace(kind=kind) for kind in ("merge", "resolve")]
+        merges, conflicts = kinds[:1] * 18, kinds[1:] * 2
+        assert open_question(merges) == "18 more pairs may be duplicates"
+        assert open_question(merges[:1]) == "1 more pair may be duplicates"
+        assert open_question(conflicts) == "2 more pairs may contradict"
+        assert open_question([]) == ""
 
     def test_merge_only_asks_about_merges_only(self, dream: Invoke) -> None:
         merges = dream(*ALL, "--dry-run", "--only", "merges").stdout
