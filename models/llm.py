@@ -143,8 +143,7 @@ def _failure(error: BaseException) -> Failure:
     return failure_of(error, longest=LONGEST_PAUSE)
 
 
-PAIRS_PER_REQUEST = 10
-"""Enough to share the instructions' cost, few enough that answers are not mixed up."""
+PAIRS_PER_REQUEST = 10  # enough to share the instructions' cost, few enough that answers are not mixed up
 _JUDGE_VERSION = 1
 _COLUMNS = {"duplicate": DUPLICATE, "contradiction": CONTRADICTION, "distinct": DISTINCT}
 _UNSURE = (1 / 3, 1 / 3, 1 / 3)
@@ -307,8 +306,7 @@ class Mem0Adviser:
             raise _no_answer(error) from None
 
 
-Adviser = ChatEndpoint | Mem0Adviser
-"""A language model that can be asked for a second opinion."""
+Adviser = ChatEndpoint | Mem0Adviser  # a language model that can be asked for a second opinion
 
 
 def load_adviser(

@@ -32,11 +32,8 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 UNFITTED = Thresholds(auto=0.98, duplicate=0.5, contradiction=0.7)
 """Set by hand, strict where it is dangerous: general models are not fitted for memories."""
 
-MAX_TOKENS = 512
-"""Both texts together; a longer pair is cut at the end of its longer text."""
-
-_SPECIAL_POSITIONS = 2
-"""Positions that some models (RoBERTa) count in but cannot use."""
+MAX_TOKENS = 512  # both texts together; a longer pair is cut at the end of its longer text
+_SPECIAL_POSITIONS = 2  # positions that some models (RoBERTa) count in but cannot use
 
 
 class NliScorer:

@@ -40,14 +40,11 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "memory_nli"
 CALIBRATOR_FILE = "calibrator.npz"
-DECIMALS = 4
-"""Of what it says, so that a pair reads the same in any company, on one thread or eight."""
+DECIMALS = 4  # of what it says, so that a pair reads the same in any company, on one thread or eight
 READ_DECIMALS = 6
-READ_IN = "int8"
-"""Numbers that the network reads in: what others said is no reading of its."""
+READ_IN = "int8"  # numbers that the network reads in: what others said is no reading of its
 BATCH_TOKENS = 512  # what a core holds near itself; four times as many were half as fast again
-ENOUGH = 8
-"""Readings sure of `distinct` after which a memory is not read any more (decision 21)."""
+ENOUGH = 8  # readings sure of `distinct` after which a memory is not read any more (decision 21)
 
 Answers = dict[tuple[str, str], tuple[Floats, Floats]]
 

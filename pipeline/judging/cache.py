@@ -38,18 +38,18 @@ from ..stores.files.database import make_private
 from .calibration import load_thresholds
 
 FILE_NAME = "cache.sqlite3"
-
 MAX_BYTES = 2 << 30  # a larger cache loses its older half; it grows by 10 kB per text and 0.2 kB per pair
-
 TIMEOUT_S = 10.0  # another process may keep the file busy before this one goes on without the cache
-AT_ONCE = 1_024  # texts or pairs that are stored together at most: a killed run loses no more
-
-FIRST_AT_ONCE = 16
+AT_ONCE, FIRST_AT_ONCE = (
+    1_024,
+    16,
+)  # that are stored together at most, and at first: a killed run loses no more
 PART_S = 1.0  # a part should take at most, so that progress shows; parts grow and shrink towards that
 
 _KEYS_PER_QUERY = 500
 _CHECKSUM_BYTES = 8
 _NUMBERS = operator.attrgetter(*(field.name for field in dataclasses.fields(PairContext)))
+_PAGES = "page_count", "freelist_count", "page_size"
 _SCHEMA = "CREATE TABLE IF NOT EXISTS entries_1 (key BLOB PRIMARY KEY, value BLOB NOT NULL)"
 
 OnStage = Callable[[str, int, int], None]  # told a stage, how many of its items are done, and their number
@@ -149,7 +149,13 @@ class CachedScorer(Wrapped):
         if not pairs:
             return self._scorer.score(pairs)
         if isinstance(self._scorer, StagedScorer):
-            return self._staged(self._scorer, pairs)
+            key = _pairs_key(self.name, pairs)
+            known = self._cache.load([key]).get(key, b"")
+            if len(known) != len(pairs) * 5 * 4:
+                known = _table(self._scorer.score_with(pairs, self._known)).tobytes()
+                self._cache.store({key: known})
+            rows = np.frombuffer(known, dtype=np.float32).reshape(len(pairs), 5)
+            return PairScores(np.ascontiguousarray(rows[:, :3]), rows[:, 3:].copy())
         keys, asked = [], [_ordered(pair) for pair in pairs]
         for pair in asked:
             cosine = struct.pack("<d", pair.cosine).hex()
@@ -160,15 +166,6 @@ class CachedScorer(Wrapped):
         swapped = np.array([given is not pair for given, pair in zip(pairs, asked, strict=True)])
         entailment[swapped] = entailment[swapped, ::-1]
         return PairScores(np.ascontiguousarray(rows[:, :3]), entailment)
-
-    def _staged(self, scorer: StagedScorer, pairs: Sequence[PairInput]) -> PairScores:
-        key = _pairs_key(self.name, pairs)
-        known = self._cache.load([key]).get(key, b"")
-        if len(known) != len(pairs) * 5 * 4:
-            known = _table(scorer.score_with(pairs, self._known)).tobytes()
-            self._cache.store({key: known})
-        rows = np.frombuffer(known, dtype=np.float32).reshape(len(pairs), 5)
-        return PairScores(np.ascontiguousarray(rows[:, :3]), rows[:, 3:].copy())
 
 
 class Remembered:
@@ -285,7 +282,7 @@ def _select(session: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, b
 
 
 def _insert(session: sqlite3.Connection, rows: list[tuple[bytes, bytes]]) -> None:
-    if _bytes_used(session) > MAX_BYTES:
+    if _size(session)[1] > MAX_BYTES:
         _shorten(session, MAX_BYTES // 2)
     session.executemany("INSERT OR REPLACE INTO entries_1 VALUES (?, ?)", rows)
     session.commit()
@@ -295,23 +292,21 @@ def _prune(session: sqlite3.Connection, limit: int) -> tuple[int, int]:
     if _shorten(session, limit):
         session.commit()
         session.execute("VACUUM")
-    (entries,) = session.execute("SELECT count(*) FROM entries_1").fetchone()
-    return int(entries), _bytes_used(session)
+    return _size(session)
 
 
 def _shorten(session: sqlite3.Connection, limit: int) -> bool:
-    (entries,) = session.execute("SELECT count(*) FROM entries_1").fetchone()
-    kept = int(entries * min(1.0, limit / max(_bytes_used(session), 1)))
+    entries, size = _size(session)
+    kept = int(entries * min(1.0, limit / max(size, 1)))
     last = "SELECT rowid FROM entries_1 ORDER BY rowid DESC LIMIT 1 OFFSET ?"
     return session.execute(f"DELETE FROM entries_1 WHERE rowid <= ({last})", (kept,)).rowcount > 0
 
 
-def _bytes_used(session: sqlite3.Connection) -> int:
-    pages, free, size = (
-        int(session.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("page_count", "freelist_count", "page_size")
-    )
-    return (pages - free) * size
+def _size(session: sqlite3.Connection) -> tuple[int, int]:
+    """Entries, and bytes that they take."""
+    queries = "SELECT count(*) FROM entries_1", *map("PRAGMA {}".format, _PAGES)
+    entries, pages, free, size = (int(session.execute(query).fetchone()[0]) for query in queries)
+    return entries, (pages - free) * size
 
 
 def _parts(keys: list[bytes]) -> Iterator[list[bytes]]:

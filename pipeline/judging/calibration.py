@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, Thresholds
 from ...records import Label, as_utc, rejection_key
 from ..actions import Member
 
+FILE_NAME = "thresholds.json"
 AUTO_PRECISION = 0.98  # of automatic merges, on the labelled pairs
 CONTRADICTION_PRECISION = 0.90  # of reported conflicts
 MIN_PREDICTED = 20  # fewest pairs above a threshold for its precision to mean anything
@@ -52,9 +54,7 @@ def calibrate(
     """Fit the thresholds that reach the stated precisions with the most recall; `base` are the scorer's own.
 
     Takes float32 [n, 3] probabilities of the labelled pairs, whether a guard vetoes each, and what each is.
-
-    Raises:
-        UsageError: If there are too few labelled duplicates to fit anything.
+    UsageError if there are too few labelled duplicates to fit anything.
     """
     duplicates = np.array([label is Label.DUPLICATE for label in labels], dtype=bool)
     opposed = np.array([label is Label.CONTRADICTION for label in labels], dtype=bool)
@@ -96,35 +96,28 @@ def fit_threshold(scores: NDArray[np.float32], right: NDArray[np.bool_], precisi
 
 def save_thresholds(directory: Path, scorer: str, thresholds: Thresholds | None) -> None:
     """Keep the thresholds of one scorer in the state directory; None forgets them."""
-    held = _held(directory)
-    if thresholds is None:
-        held.pop(scorer, None)
-    else:
+    file = directory / FILE_NAME
+    held: dict[str, Any] = {name: limits for name, limits in _held(file).items() if name != scorer}
+    if thresholds is not None:
         held[scorer] = asdict(thresholds)
-    partial = _file(directory).with_suffix(".part")
+    partial = file.with_suffix(".part")
     partial.write_text(json.dumps(held, indent=2, sort_keys=True), encoding="utf-8")
-    partial.replace(_file(directory))
+    partial.replace(file)
 
 
 def load_thresholds(directory: Path, scorer: str) -> Thresholds | None:
     """The thresholds a person calibrated for exactly this scorer, if any."""
-    limits = _held(directory).get(scorer)
+    limits = _held(directory / FILE_NAME).get(scorer)
     return None if limits is None else Thresholds(**limits)
 
 
-def _file(directory: Path) -> Path:
-    return directory / "thresholds.json"
-
-
-def _held(directory: Path) -> dict[str, dict[str, float]]:
+def _held(file: Path) -> dict[str, dict[str, float]]:
     try:
-        held: dict[str, dict[str, float]] = json.loads(_file(directory).read_text(encoding="utf-8"))
+        held: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        raise UsageError(
-            f"{_file(directory)} is damaged; remove it and run `mem0-dream calibrate` again."
-        ) from error
+        raise UsageError(f"{file} is damaged; remove it and run `mem0-dream calibrate` again.") from error
     return held
 
 
@@ -139,17 +132,9 @@ class LabelledPair:
 def pair_line(a: Member, b: Member, label: Label, *, category: str | None = None) -> str:
     """One labelled pair as a line of JSON."""
     key = rejection_key(a, b)
-    record = {
-        "id": key[:16],
-        "key": key,
-        "a": a.text,
-        "b": b.text,
-        "category": category,
-        "a_date": a.stated_at.isoformat() if a.stated_at else None,
-        "b_date": b.stated_at.isoformat() if b.stated_at else None,
-        "label": str(label),
-        "kind": "own",
-    }
+    a_date, b_date = (each.stated_at.isoformat() if each.stated_at else None for each in (a, b))
+    record = {"id": key[:16], "key": key, "a": a.text, "b": b.text, "category": category}
+    record |= {"a_date": a_date, "b_date": b_date, "label": str(label), "kind": "own"}
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -170,19 +155,10 @@ def parse_pairs(lines: Iterable[str], *, source: str) -> tuple[LabelledPair, ...
             continue
         try:
             record = json.loads(line)
-            pair = PairInput(
-                a=str(record["a"]),
-                b=str(record["b"]),
-                cosine=0.0,
-                category=record.get("category"),
-                a_date=_moment(record.get("a_date")),
-                b_date=_moment(record.get("b_date")),
-            )
+            texts, dates = [str(record[side]) for side in "ab"], [record.get("a_date"), record.get("b_date")]
+            a_date, b_date = (as_utc(datetime.fromisoformat(str(day))) if day else None for day in dates)
+            pair = PairInput(texts[0], texts[1], 0.0, record.get("category"), a_date, b_date)
             pairs[str(record.get("key") or number)] = LabelledPair(pair, Label(record["label"]))
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"Line {number} of {source} is no labelled pair ({error}).") from None
     return tuple(pair for pair in pairs.values() if pair.label is not Label.UNSURE)
-
-
-def _moment(text: object) -> datetime | None:
-    return as_utc(datetime.fromisoformat(str(text))) if text else None

@@ -142,7 +142,11 @@ class _Group:
         share = self.words.of_pairs(*sides)
         values, ids = self.sharing
         sharing, telling, _ = _standing(share, pairs, (values[a], values[b]), (ids[a], ids[b]))
-        crowds = [_mean(top[:, :CROWD]) for top in tops]
+        crowds = [
+            np.where(top > _NONE, top, 0.0).sum(axis=1) / np.maximum((top > _NONE).sum(axis=1), 1)
+            for top in (each[:, :CROWD] for each in tops)
+        ]
+        crowds = [np.round(crowd, DECIMALS) for crowd in crowds]
         columns: list[NDArray[Any]] = [*ranks, *margins, *crowds, size, share, *sharing, *telling]
         return np.stack(columns, axis=1).astype(float)
 
@@ -195,12 +199,6 @@ def _cosines(units: Floats, rows: Ints, others: Ints) -> Floats:
         part = slice(start, start + step)
         cosines[part] = np.einsum("id,iwd->iw", units[rows[part]], units[others[part]])
     return np.round(cosines, DECIMALS)
-
-
-def _mean(top: Floats) -> Floats:
-    there = top > _NONE
-    mean: Floats = np.where(there, top, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    return np.round(mean, DECIMALS)
 
 
 def _bridge(whole: NDArray[np.floating], rows: tuple[Ints, Ints], sides: tuple[Ints, Ints]) -> Floats:
@@ -257,14 +255,14 @@ def find_candidates(
     """Find all pairs to judge, sorted by ids, each unordered pair once, in whichever order the memories are.
 
     Groups of one statement come as stars around the smallest id, which stands for the group in the search for
-    near ones.
+    near ones; equal texts about different subjects are no copies of each other.
 
     Args:
         memories: Those that may be merged at all.
         vectors: float32 [n, d], one row for each memory, in the same order.
         floor: Lowest cosine of a pair.
         neighbours: Most partners that one memory looks for.
-        keys: Of the metadata; equal texts about different subjects are no copies of each other.
+        keys: Of the metadata.
         contexts: Give near pairs as `Near`, for a scorer that reads where a pair stands.
         parts: Searched, too, where a group has more memories than one looks for partners.
         but: Near pairs by their ids, the smaller first, that need not be judged.

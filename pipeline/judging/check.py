@@ -40,9 +40,6 @@ class Finding(StrEnum):
     MORE = "says more than"
 
 
-_ORDER = tuple(Finding)
-
-
 @dataclass(frozen=True, slots=True)
 class Match:
     """What a text is to one memory, the first side of the verdict."""
@@ -53,6 +50,12 @@ class Match:
     sure: bool  # otherwise a person would be asked
     verdict: Verdict
     part: str = ""  # the statement of the text that was compared; empty if all of it
+
+    @property
+    def rank(self) -> tuple[bool, int, bool, float, str]:
+        """For sorting: the surest first."""
+        place, likeliest = [*Finding].index(self.finding), max(self.verdict.probabilities[:2])
+        return not self.sure, place, bool(self.part), -likeliest, self.memory.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class Known:
                 elif match.finding is not Finding.MORE:
                     found.append(match)
         best: dict[str, Match] = {}
-        for match in sorted(found, key=_rank):
+        for match in sorted(found, key=lambda match: match.rank):
             best.setdefault(match.memory.id, match)
         return Checked(text, tuple(best.values()))
 
@@ -135,21 +138,18 @@ class Known:
                 break
             if row.whole or cosines[at] >= PART_FLOOR:
                 near.setdefault((row.memory.scope, row.text), at)
-        matches = []
-        for key, group in itertools.groupby(sorted(near.values(), key=self._group), key=self._group):
-            rows = [self._rows[at] for at in group]
-            new = Memory(TEXT, text, rows[0].memory.scope, rows[0].memory.category, metadata=metadata)
-            verdicts = self._judged(rows, new, placed=key[-1])
-            matches += [
-                found
-                for row, item in zip(rows, verdicts, strict=True)
-                if (found := self._match(row, item, new))
-            ]
-        return [replace(match, part=part) for match in matches]
 
-    def _group(self, at: int) -> tuple[Scope, str, bool]:
-        row = self._rows[at]
-        return row.memory.scope, row.memory.category or "", row.whole
+        def group(at: int) -> tuple[Scope, str, bool]:
+            row = self._rows[at]
+            return row.memory.scope, row.memory.category or "", row.whole
+
+        matches = []
+        for key, members in itertools.groupby(sorted(near.values(), key=group), key=group):
+            rows = [self._rows[at] for at in members]
+            new = Memory(TEXT, text, rows[0].memory.scope, rows[0].memory.category, metadata=metadata)
+            judged = zip(rows, self._judged(rows, new, placed=key[-1]), strict=True)
+            matches += [self._match(row, verdict, new, part) for row, verdict in judged]
+        return [match for match in matches if match]
 
     def _judged(self, rows: Sequence[_Row], new: Memory, *, placed: bool) -> Sequence[Verdict]:
         named = {f"{number:04}": replace(row.memory, text=row.text) for number, row in enumerate(rows)}
@@ -167,7 +167,7 @@ class Known:
             pairs, named, self.scorer, thresholds=self.thresholds, keys=self._keys, single=self.single
         )
 
-    def _match(self, row: _Row, verdict: Verdict, new: Memory) -> Match | None:
+    def _match(self, row: _Row, verdict: Verdict, new: Memory, part: str) -> Match | None:
         held = replace(row.memory, text=row.text, pinned=False)
         if verdict.label is Label.DISTINCT or rejection_key(held, new) in self._rejected:
             return None
@@ -176,21 +176,16 @@ class Known:
         said = "" if row.whole else row.text
         if verdict.label is Label.CONTRADICTION or (verdict.label is Label.UNSURE and (rivals or not likely)):
             sure = verdict.label is Label.CONTRADICTION
-            return Match(Finding.AGAINST, row.memory, said, sure, verdict)
+            return Match(Finding.AGAINST, row.memory, said, sure, verdict, part)
 
         def entails(premise: str, _hypothesis: str) -> float:
             return verdict.entailment[0 if premise == held.text else 1]
 
-        whole = whole_of((held, new), among=(held,), entails=entails)
-        return Match(Finding.SAME if whole else Finding.MORE, row.memory, said, verdict.auto, verdict)
+        same = whole_of((held, new), among=(held,), entails=entails)
+        return Match(Finding.SAME if same else Finding.MORE, row.memory, said, verdict.auto, verdict, part)
 
     def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
             self._vectors |= zip(new, self.encoder.encode(new), strict=True)
         return np.stack([self._vectors[text] for text in texts]) if texts else np.zeros((0, 1), np.float32)
-
-
-def _rank(match: Match) -> tuple[bool, int, bool, float, str]:
-    likeliest = max(match.verdict.probabilities[:2])
-    return not match.sure, _ORDER.index(match.finding), bool(match.part), -likeliest, match.memory.id

@@ -88,15 +88,15 @@ class Judging:
     def _candidates(
         self, memories: Sequence[Memory], *, contexts: bool, but: Collection[tuple[str, str]] = ()
     ) -> tuple[Candidate, ...]:
-        vectors = self.encoder.encode([memory.text for memory in memories])
+        vectors, limits = self.encoder.encode([memory.text for memory in memories]), self.settings
         return find_candidates(
             memories,
             vectors,
-            floor=self.settings.floor,
-            neighbours=self.settings.neighbours,
+            floor=limits.floor,
+            neighbours=limits.neighbours,
             keys=self.keys,
             contexts=contexts,
-            parts=self._parts(memories) if len(memories) > self.settings.neighbours else None,
+            parts=self._parts(memories) if len(memories) > limits.neighbours else None,
             but=but,
             notes=None if but else self.notes,
         )

@@ -82,15 +82,12 @@ def decide(
     if duplicate >= thresholds.duplicate:
         if any(item.veto for item in evidence):
             return Label.UNSURE, False
-        return Label.DUPLICATE, duplicate >= thresholds.auto and not _held(evidence, entailment)
+        kinds = {item.kind for item in evidence}
+        held = bool(kinds & _ASKED) or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
+        return Label.DUPLICATE, duplicate >= thresholds.auto and not held
     if max(probabilities) in (duplicate, contradiction):
         return Label.UNSURE, False
     return Label.DISTINCT, False
-
-
-def _held(evidence: Iterable[Evidence], entailment: Sequence[float]) -> bool:
-    kinds = {item.kind for item in evidence}
-    return bool(kinds & _ASKED) or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
 
 
 def judge(
@@ -109,10 +106,10 @@ def judge(
         candidates: Pairs of ids; those of one statement are not scored.
         memories: By id; every id of a candidate must be in it.
         scorer: Gives the probabilities, once for each pair.
-        thresholds: Instead of the scorer's own, for instance calibrated on the user's pairs.
+        thresholds: Instead of the scorer's own.
         keys: What the metadata keys of each scope mean; read from the given memories if omitted.
         asks_from: Ask about pairs that a rule of the original would report and the scorer calls distinct;
-            two preferences from this cosine on. None asks about none of them.
+            two preferences from this cosine on.
         single: Attributes of which a person says that they have one value.
     """
     known = keys_by_scope(memories.values()) if keys is None else keys
@@ -120,7 +117,10 @@ def judge(
     verdicts: dict[Candidate, Verdict] = {}
     asked: dict[Candidate, tuple[PairInput, Evidence | None]] = {}
     for pair in candidates:
-        same, differing = _sameness(pair, memories), _apart(pair, memories, known)
+        same = EXACT if pair.exact else None
+        if not pair.exact or {pair.a, pair.b} <= memories.keys():
+            same = same_evidence(memories[pair.a], memories[pair.b]) or same
+        differing = _apart(pair, memories, known)
         if differing is not None and differing.veto:
             verdicts[pair] = Verdict(_plain(pair), Label.DISTINCT, evidence=(differing,))
         elif same is not None:
@@ -161,12 +161,6 @@ def same_evidence(a: Memory, b: Memory) -> Evidence | None:
     return None if said is None else Evidence(SAME, said)
 
 
-def _sameness(pair: Candidate, memories: Mapping[str, Memory]) -> Evidence | None:
-    if pair.exact and not {pair.a, pair.b} <= memories.keys():
-        return EXACT
-    return same_evidence(memories[pair.a], memories[pair.b]) or (EXACT if pair.exact else None)
-
-
 def pair_input(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf | None = None) -> PairInput:
     """What a scorer may read of a candidate: the texts with the subjects that only the metadata names."""
     a, b = memories[pair.a], memories[pair.b]
@@ -188,9 +182,8 @@ def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evi
     if a is None or b is None or not (a.metadata or b.metadata):
         return None
     meaning = keys.get(a.scope, NO_KEYS)
-    if not pair.exact and statement_key(a.text) == statement_key(b.text):
-        return apart(a, b, meaning) or unnamed(a, b, meaning)
-    return apart(a, b, meaning)
+    one = not pair.exact and statement_key(a.text) == statement_key(b.text)
+    return apart(a, b, meaning) or (unnamed(a, b, meaning) if one else None)
 
 
 def differences(texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0)) -> tuple[Evidence, ...]:
@@ -321,8 +314,7 @@ _NOBODY = frozenset(
 )
 _KNOWN = ("home", "employer")
 _ENDING = "(?:e|s|es|ed|ing|ments?)"
-_STEM = 4
-"""Letters that are left of a word without its ending, so that it is still that word."""
+_STEM = 4  # letters that are left of a word without its ending, so that it is still that word
 
 
 def two_values(a: str, b: str, single: Collection[str]) -> str:

@@ -45,12 +45,8 @@ if TYPE_CHECKING:
     from ...models.encoder import Encoder
     from ...models.scorer import PairScorer, Thresholds
 
-PLACE = "place"
-"""Evidence that a detail has another place in the other text."""
-
-TELLING = 3
-"""Observations from which on an entity shows by what it says, and not by its name, what it is."""
-
+PLACE = "place"  # evidence that a detail has another place in the other text
+TELLING = 3  # observations from which on an entity shows by what it says, and not by its name, what it is
 SHARED = 0.6
 """Share of the words of the shorter of two observations that both say, from which they are judged."""
 

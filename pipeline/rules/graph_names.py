@@ -38,18 +38,11 @@ _GENERAL_ALONE = frozenset({"component"})
 _FOLDERS = frozenset({"directory", "folder"})
 _WRITTEN = re.compile(r"[^\W_]+")
 _ENDINGS = ("s", "sql", "ql", "js", "db")
-_SHORTEST_WORD = 3
-"""Letters of a word that can be a short form, or have a plural."""
-
-_COMMON_PREFIX = 3
-"""So many names begin with a word that only says to which project they belong."""
-
-_LONG_NAME = 2
-"""Words that a name must hold for a longer one to be the same with its project in front."""
-
+_SHORTEST_WORD = 3  # letters of a word that can be a short form, or have a plural
+_COMMON_PREFIX = 3  # so many names begin with a word that only says to which project they belong
+_LONG_NAME = 2  # words that a name must hold for a longer one to be the same with its project in front
 _SIBLING_SHARE = 0.5
-_TEMPLATE_SHARE = 4
-"""Two sentences with at most one word in four different are one template."""
+_TEMPLATE_SHARE = 4  # two sentences with at most one word in four different are one template
 
 Pair = tuple[str, str]
 Parts = tuple[str, ...]

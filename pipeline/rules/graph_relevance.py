@@ -21,12 +21,9 @@ from .graph_use import GraphSettings
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
 
-SAID = 1.0
-"""Similarity of a learning to a memory that has every word of it."""
-
+SAID = 1.0  # similarity of a learning to a memory that has every word of it
 _FEEDBACK, _DEFAULT_SOURCE = "explicit_user_feedback", "implementation"
-NOTHING_NEW = 10
-"""Exit code of `check` if there is nothing to save: all of it is known, or not worth it."""
+NOTHING_NEW = 10  # exit code of `check` if there is nothing to save: all of it is known, or not worth it
 
 Contexts = list[str] | Annotated[int, Field(ge=0)] | None
 

@@ -92,8 +92,7 @@ class GraphSettings(BaseModel):
 
 
 _SHOWN = 5
-_LEAST_PROTECTED = 10
-"""So many memories may always be protected, however small the graph is."""
+_LEAST_PROTECTED = 10  # so many memories may always be protected, however small the graph is
 
 
 def forget_reason(used: Usage, *, settings: GraphSettings, now: datetime, weight: float = 0.0) -> str | None:

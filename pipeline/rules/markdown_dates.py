@@ -17,8 +17,7 @@ from ...models.text.tables import expression
 from ...records import Memory
 from ..stores.markdown.project import line_days
 
-DayOf = Callable[[str], date | None]
-"""The day on which a line was written; None if that is not certain."""
+DayOf = Callable[[str], date | None]  # the day on which a line was written; None if that is not certain
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _RELATIVE, _UNCERTAIN, _AFTER, _PLANNED = (
     expression("markdown", key) for key in ("relative", "uncertain", "after", "planned")
@@ -32,10 +31,8 @@ _KEEP = re.compile(
     r"|\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|<[^>\n]+>|\b[a-z][a-z0-9+.-]*://\S+"  # links
 )
 _SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$)|$)")
-_FEWEST_WORDS = 3
-"""A label such as "Yesterday" stands alone; a sentence says what happened."""
-_NEAR = timedelta(days=1)
-"""A day that was written in one zone may be the next one in another."""
+_FEWEST_WORDS = 3  # a label such as "Yesterday" stands alone; a sentence says what happened
+_NEAR = timedelta(days=1)  # a day that was written in one zone may be the next one in another
 
 
 def absolute(text: str, written: date | DayOf | None) -> str:

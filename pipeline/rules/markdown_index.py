@@ -21,16 +21,13 @@ from ...models.text.words import counted, significant_words
 from ..stores.markdown.directories import MAX_LINES
 from .markdown_prose import says_more
 
-LINE_LENGTH = 150
-"""A pointer that we write stays below this many characters (origin: "under 150 characters")."""
-LONG_LINE = 200
-"""A pointer above this many characters holds memory content, which belongs into the file."""
+LINE_LENGTH = 150  # a pointer that we write stays below this many characters (origin: "under 150 characters")
+LONG_LINE = 200  # a pointer above this many characters holds memory content, which belongs into the file
 VERBOSE_LINE = 300
 """Above this it is worth a proposal by itself; below, only where the index is too large, or asked for. Of 79
 pointers above 200 characters in nine public directories 5 are above 300: to cut the others would take a
 clause of its author from an index that fits several times into what is loaded."""
-GOAL_LINES = 190
-"""Up to so many lines pointers are added: the author keeps room for some of their own."""
+GOAL_LINES = 190  # up to so many lines pointers are added: the author keeps room for some of their own
 MAX_BYTES = 25_000
 GOAL_BYTES = MAX_BYTES * GOAL_LINES // MAX_LINES
 _LINK = re.compile(r"\[(?P<name>(?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?(?P<target>[^)>\s]+?\.md)(?:#[^)>]*)?>?\)")
@@ -38,17 +35,14 @@ _WIKI = re.compile(r"\[\[(?P<target>[^\]|#]+)(?:[|#][^\]]*)?\]\]")
 _BARE = re.compile(r"(?<![\w/.*-])(?P<target>[\w.-]+(?:/[\w.-]+)*\.md)\b")
 _SPAN = re.compile(r"`([^`\n]+)`")
 _GLOB = re.compile(r"(?<![\w*])(?:[\w./-]+\*+[\w.*/-]*|\*+[\w./-]+[\w.*/-]*)(?![\w*])")
-_OPENING = re.compile(r"[^\w\[]*(?=\[)")
-"""Marks before the link: bold, an emoji, an arrow; no word."""
+_OPENING = re.compile(r"[^\w\[]*(?=\[)")  # marks before the link: bold, an emoji, an arrow; no word
 _SEPARATOR = re.compile(r"[\s*_`]*(?:--|—|–|-|:|→)?\s*")
 _STATUS, _RETIRED, _GUARDED, _DEPENDENT = (
     expression("markdown", key) for key in ("status", "retired", "guarded", "dependent")
 )
-_LEAST = 25
-"""Characters of a hook that still says something."""
+_LEAST = 25  # characters of a hook that still says something
 _OPENING_LINES = 6
-_FEW = 3
-"""So many pointers may lead nowhere in any index."""
+_FEW = 3  # so many pointers may lead nowhere in any index
 _CLAUSE = re.compile(r"(?:[.;!?]|,| [—–]| --)(?=\s)")
 _SAFE = "/-_.~äöüÄÖÜß"
 _Refused = Callable[[str], bool]

@@ -15,10 +15,8 @@ from ...models.text.statements import sentences
 from ...models.text.words import significant_words
 
 _CLOSED = re.compile(r"(?:[.!?:;]|  )$")
-_WRAPPED = 50
-"""A shorter line of a paragraph was not wrapped: it is a statement of its own."""
-_RULED = re.compile(r"[\s|:+-]+$")
-"""The line below the header of a table."""
+_WRAPPED = 50  # a shorter line of a paragraph was not wrapped: it is a statement of its own
+_RULED = re.compile(r"[\s|:+-]+$")  # the line below the header of a table
 
 
 class Said(NamedTuple):

@@ -23,19 +23,14 @@ from ..stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
 from ..stores.markdown.document import decode, file_of, parse, plain
 from .markdown_dates import absolute
 
-RECENT = timedelta(days=30)
-"""Logs older than this were read by earlier passes."""
-RELEVANT = 5
-"""Points from which a line is worth keeping (origin: the relevance filter's threshold)."""
+RECENT = timedelta(days=30)  # logs older than this were read by earlier passes
+RELEVANT = 5  # points from which a line is worth keeping (origin: the relevance filter's threshold)
 KNOWN_OVERLAP = 0.6
 """A fact that shares more of its words with a memory is no news (origin: the duplicate rule)."""
 MIN_WORDS = 4
-MIN_SHARED = 3
-"""A fact shares so many words with the file it belongs to,"""
-BELONGS = 0.5
-"""and this part of its own,"""
-NAMED = 1 / 3
-"""or this part, if two words name the file."""
+MIN_SHARED = 3  # a fact shares so many words with the file it belongs to,
+BELONGS = 0.5  # and this part of its own,
+NAMED = 1 / 3  # or this part, if two words name the file
 HEADER = """---
 name: Facts from daily logs
 description: Durable facts found in daily logs and session notes
