@@ -37,12 +37,8 @@ LONGEST_PAUSE = 30.0
 class ChatEndpoint:
     """One model at an OpenAI-compatible endpoint; `name` is part of cache keys, `spoken` is for a person.
 
-    Args:
-        spec: MODEL@URL, such as qwen3@http://localhost:11434/v1.
-        timeout: Seconds for an answer.
-
-    Raises:
-        UsageError: If the spec names no model or no http(s) address.
+    The spec is MODEL@URL, such as qwen3@http://localhost:11434/v1; UsageError if it names no model or no
+    http(s) address. The timeout is in seconds, for an answer.
     """
 
     def __init__(self, spec: str, *, timeout: float = TIMEOUT_SECONDS) -> None:
@@ -56,9 +52,8 @@ class ChatEndpoint:
             )
         parts = urlsplit(self._address)
         port = f":{parts.port}" if parts.port else ""
-        self.place = (
-            f"{parts.scheme}://{parts.hostname}{port}{parts.path}"  # without user, password and query
-        )
+        # without user, password and query
+        self.place = f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
         self.name, self.spoken = f"endpoint:{spec}", f"{self.model} at {self.place}"
         self._client: httpx.Client | None = None
         self._timeout = timeout
@@ -71,11 +66,7 @@ class ChatEndpoint:
         return self.ask(messages, temperature=0, response_format={"type": "json_object"})
 
     def ask(self, messages: list[Message], **more: Any) -> str:  # noqa: ANN401  (JSON)
-        """Send a conversation; what the model says.
-
-        Raises:
-            NoAnswerError: If the endpoint does not answer, or not in the form of a chat.
-        """
+        """Send a conversation; what the model says, or nothing; NoAnswerError without an answer."""
         answer = self._post({"model": self.model, "messages": messages, **more})
         try:
             content = answer["choices"][0]["message"]["content"]  # type: ignore[index]
@@ -116,12 +107,9 @@ class ChatEndpoint:
         try:
             return attempts(send)
         except httpx.HTTPStatusError as error:
-            status = error.response.status_code
-            raise NoAnswerError(
-                f"The language model at {self.place} answered {status}; check the model's name and the key.",
-                reason=f"answered {status}",
-                hopeless=not _failure(error).passing,
-            ) from None
+            told = f"answered {error.response.status_code}"
+            line = f"The language model at {self.place} {told}; check the model's name and the key."
+            raise NoAnswerError(line, reason=told, hopeless=not _failure(error).passing) from None
         except (httpx.HTTPError, ValueError) as error:
             late = isinstance(error, httpx.TimeoutException)
             raise NoAnswerError(
@@ -178,11 +166,7 @@ class OpenAIJudge:
         self.name = f"openai-{_JUDGE_VERSION}:{self._endpoint.model}@{self._endpoint.place}"
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
-        """Ask about all pairs.
-
-        Raises:
-            ModelError: If the endpoint does not answer.
-        """
+        """Ask about all pairs; NoAnswerError if the endpoint does not answer."""
         import numpy as np
 
         probabilities = np.full((len(pairs), 3), 1 / 3, dtype=np.float32)
@@ -263,11 +247,7 @@ class Mem0Adviser:
     """The model that mem0's own configuration names, through mem0's own factory."""
 
     def __init__(self, section: Mapping[str, Any] | None) -> None:
-        """Take the section `llm` of a mem0 configuration.
-
-        Raises:
-            ConfigError: If there is none, so that no model is allowed to read the memories.
-        """
+        """Take the section `llm` of a mem0 configuration; without one no model may read the memories."""
         if not section:
             raise ConfigError(
                 "A second opinion needs to know whose: the configuration has no section llm. Add it, "
@@ -315,24 +295,14 @@ def load_adviser(
     llm: Mapping[str, Any] | None,
     timeout: float,
 ) -> Adviser | None:
-    """Who gives second opinions.
-
-    Args:
-        wanted: The setting: False for none, True for mem0's own model, or openai:MODEL@URL.
-        llm: The section `llm` of mem0's configuration.
-        timeout: Seconds for an answer.
-    """
+    """Who gives second opinions: nobody, with True the model of mem0's section `llm`, or openai:MODEL@URL."""
     if wanted is True:
         return Mem0Adviser(llm)
     return ChatEndpoint(wanted.removeprefix(OPENAI_PREFIX), timeout=timeout) if wanted else None
 
 
 def opinion(adviser: Adviser, pair: PairInput, *, timeout: float) -> str:
-    """Ask about one pair; the label.
-
-    Raises:
-        NoAnswerError: If there is no answer in time, or it is no verdict.
-    """
+    """Ask about one pair; the label, or NoAnswerError without an answer in time, or if it is no verdict."""
     label = verdict(_within(timeout, lambda: adviser.reply(question(pair))))
     if label is None:
         raise NoAnswerError("The language model gave no verdict.", reason="no verdict")
@@ -357,7 +327,7 @@ def verdict(content: object) -> str | None:
         return None
     fenced = _FENCE.match(content)
     try:
-        read = json.loads(fenced.group(1) if fenced else content, object_pairs_hook=_unambiguous)
+        read = json.loads(fenced[1] if fenced else content, object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError):
         return None
     label = read.get("label") if isinstance(read, dict) else None
@@ -397,16 +367,11 @@ def _within(seconds: float, call: Callable[[], object]) -> object:
 
 def _no_answer(error: Exception) -> NoAnswerError:
     """Why a provider's client gave nothing, by its status if it tells one; its own text is not repeated."""
-    status = getattr(error, "status_code", None)
-    if status is None:
-        status = getattr(getattr(error, "response", None), "status_code", None)
-    name = type(error).__name__
+    name, response = type(error).__name__, getattr(error, "response", None)
+    status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
     if isinstance(status, int):
-        return NoAnswerError(
-            f"The language model answered {status}.",
-            reason=f"answered {status}",
-            hopeless=status in _REFUSALS,
-        )
+        told = f"answered {status}"
+        return NoAnswerError(f"The language model {told}.", reason=told, hopeless=status in _REFUSALS)
     if "timeout" in name.lower():
         return NoAnswerError("The language model did not answer in time.", reason="late")
     return NoAnswerError(f"The language model does not answer ({name}).", reason=f"failed with {name}")

@@ -46,14 +46,8 @@ class NliScorer:
         distinct      = the rest
 
     e = (0.9, 0.2), c = (0, 0.1) gives 0.855, 0.05, 0.095. Swapping the texts swaps only the entailment
-    columns: each pair is put in one order first, so that both ways run the very same computation.
-
-    Args:
-        model: Folder or hub name.
-        revision: Commit or tag of a hub model.
-
-    Raises:
-        ModelError: If it cannot be loaded, or does not have these three labels.
+    columns: each pair is put in one order first, so that both ways run the very same computation. The model
+    is a folder, or a hub name with a commit or tag; ModelError if it cannot be loaded, or has other labels.
     """
 
     thresholds = UNFITTED
@@ -71,9 +65,8 @@ class NliScorer:
 
             config = AutoConfig.from_pretrained(str(folder or model), **source)
         self._columns = label_columns(config.id2label, what=what)
-        self._tokens = min(
-            MAX_TOKENS, getattr(config, "max_position_embeddings", MAX_TOKENS) - _SPECIAL_POSITIONS
-        )
+        positions = getattr(config, "max_position_embeddings", MAX_TOKENS)
+        self._tokens = min(MAX_TOKENS, positions - _SPECIAL_POSITIONS)
         with loading_library(what):
             from sentence_transformers import CrossEncoder
 
@@ -97,25 +90,21 @@ class NliScorer:
 
     def _answers(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Entailment, neutral, contradiction of each (premise, hypothesis): float64 [n, 3]."""
+        import torch
+
         logits = np.zeros((len(pairs), 3), dtype=np.float64)
         for rows in equal_length_batches(self._lengths(pairs)):
             filled = (rows * BATCH_SIZE)[:BATCH_SIZE]
-            logits[rows] = self._logits([pairs[row] for row in filled])[: len(rows)]
+            said = self._model.predict(
+                [pairs[row] for row in filled],
+                batch_size=BATCH_SIZE,
+                activation_fn=torch.nn.Identity(),
+                show_progress_bar=False,
+            )
+            logits[rows] = np.asarray(said, dtype=np.float64)[: len(rows)]
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))[:, self._columns]
         shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
         return shares
-
-    def _logits(self, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
-        import torch
-
-        logits = self._model.predict(
-            pairs,
-            batch_size=BATCH_SIZE,
-            activation_fn=torch.nn.Identity(),
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
-        return np.asarray(logits, dtype=np.float64)
 
     def _lengths(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
         if not pairs:
@@ -131,8 +120,7 @@ def label_columns(id2label: Mapping[int, str], *, what: str) -> list[int]:
     >>> label_columns({0: "CONTRADICTION", 1: "entailment", 2: "neutral"}, what="This model")
     [1, 2, 0]
 
-    Raises:
-        ModelError: If the labels are any others: a guessed order turns contradictions into duplicates.
+    Other labels are a ModelError: a guessed order turns contradictions into duplicates.
     """
     columns = {str(label).strip().lower(): int(column) for column, label in id2label.items()}
     if set(columns) != {ENTAILMENT, NEUTRAL, CONTRADICTION} or len(id2label) != 3:
@@ -142,12 +130,7 @@ def label_columns(id2label: Mapping[int, str], *, what: str) -> list[int]:
 
 
 def blend(forward: NDArray[np.float64], backward: NDArray[np.float64]) -> PairScores:
-    """Both directions in one: see `NliScorer` for the rule.
-
-    Args:
-        forward: float64 [n, 3], entailment, neutral, contradiction of a -> b.
-        backward: The same of b -> a.
-    """
+    """Both directions in one, see `NliScorer`: float64 [n, 3] entailment, neutral, contradiction of each."""
     contradiction = (forward[:, 2] + backward[:, 2]) / 2
     duplicate = np.maximum(forward[:, 0], backward[:, 0]) * (1 - contradiction)
     rest = np.clip(1 - contradiction - duplicate, 0, 1)

@@ -38,9 +38,8 @@ class Calibrator:
 
     def probabilities(self, rows: Floats) -> Floats:
         """float64 [n, 3] (duplicate, contradiction, distinct) of signals [n, columns]; rows sum to 1."""
-        parts = [
-            self._block(rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)
-        ]
+        starts = range(0, len(rows), ROWS_AT_ONCE)
+        parts = [self._block(rows[start : start + ROWS_AT_ONCE]) for start in starts]
         return np.concatenate(parts) if parts else np.zeros((0, self.baseline.shape[1]))
 
     def _block(self, rows: Floats) -> Floats:
@@ -91,10 +90,6 @@ class Calibrator:
 
     @classmethod
     def load(cls, path: Path) -> Calibrator:
-        """Read what `save` wrote.
-
-        Raises:
-            OSError, ValueError, KeyError: no such file, one with pickled objects, or an array is missing.
-        """
+        """Read what `save` wrote; ValueError or KeyError for pickled objects or a missing array."""
         with np.load(path, allow_pickle=False) as arrays:
             return cls.of(arrays)

@@ -59,10 +59,7 @@ def sure_distinct(memory: Floats) -> bool:
 
 
 def read_once(short: str, long: str, entailment: Floats, memory: Floats) -> PairSignals:
-    """The signals of a pair of which one reading is known, long first; the others are assumed to agree.
-
-    `entailment` and `memory` are the [3] answers of that reading.
-    """
+    """The signals of a pair of which one reading, [3] each, is known, long first; the others would agree."""
     unread = np.array([[0.0, 1.0, 0.0]])
     read, said = entailment[np.newaxis], memory[np.newaxis]
     return PairSignals(
@@ -87,12 +84,7 @@ def short_long(a: str, b: str) -> tuple[str, str]:
 
 
 def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput]) -> Floats:
-    """float64 [n, len(feature_names())], rounded to `DECIMALS`.
-
-    Args:
-        signals: What the network says of each pair.
-        inputs: The pairs themselves, in the same order; what they do not know is missing (NaN).
-    """
+    """float64 [n, len(feature_names())], rounded to `DECIMALS`; what a pair does not know is missing (NaN)."""
     return placed(own_columns(signals), inputs)
 
 

@@ -52,15 +52,9 @@ Answers = dict[tuple[str, str], tuple[Floats, Floats]]
 class BundledScorer:
     """Judges pairs with the weights of a folder, loaded and checked at the first call of `score`.
 
-    Its name changes with every byte of the weights, and with the guards.
-
-    Args:
-        folder: the weights; the shipped ones by default.
-        base: folder of the base model; the one that the weights name by default.
-        screen: leave out pairs that their store shows to be distinct; off, every pair is read.
-
-    Raises:
-        ModelError: the folder has no list of checksums or no readable configuration.
+    Its name changes with every byte of the weights, and with the guards. ModelError if the weights are
+    missing, damaged or do not fit the base model, which is by default the one that they name. The screen
+    leaves out pairs that their store shows to be distinct.
     """
 
     english_only = True
@@ -77,11 +71,7 @@ class BundledScorer:
         self._screen: Screen | None = None
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
-        """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only.
-
-        Raises:
-            ModelError: the weights are missing, damaged or do not fit the base model.
-        """
+        """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only."""
         return self.score_with(pairs, forgetful)
 
     def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
@@ -238,12 +228,9 @@ def read_in_turns(
     In a large store every memory has ever more neighbours that only sound like it, and what it is one with or
     against stands first among them. So each memory is read until so many readings were sure that it says
     something else; a reading that was not sure costs nothing: twenty wordings of one fact are all read.
-    Neither the order of the pairs nor which memory is called a plays a part.
-
-    Args:
-        pairs: Of any groups; what is read in one group leaves the others alone.
-        worth: How much speaks for reading each of them.
-        read: Reads pairs by number; says of each whether it is surely distinct.
+    Neither the order of the pairs nor which memory is called a plays a part, and what is read in one group
+    leaves the others alone. `worth` says how much speaks for reading each; `read` reads pairs by number, and
+    says of each whether it is surely distinct.
     """
     ends = [tuple((pair.group, pair.category, text) for text in (pair.a, pair.b)) for pair in pairs]
     room = {end: ENOUGH for both in ends for end in both}

@@ -66,11 +66,8 @@ class Limits(NamedTuple):
 class Screen:
     """Says which pairs must be read.
 
-    Args:
-        token_weight: int64 [vocabulary], how much a token says, in hundredths; frequent ones say little.
-        words: Trees over `WORD_NAMES`. `late`: trees over `WORD_NAMES` and `LATE_NAMES`.
-        limits: Where each step leaves pairs out.
-        names: Columns that the trees were fitted on, those of the words first; all by default.
+    `token_weight` is int64 [vocabulary], how much a token says, in hundredths; frequent ones say little. The
+    trees `words` are over `WORD_NAMES`, `late` over `LATE_NAMES`, too, or over those that `names` has.
     """
 
     def __init__(
@@ -101,10 +98,6 @@ class Screen:
         """How much speaks for reading each pair, float64 [n]: 0 if nothing does, 1 where no store is known.
 
         Neither the order of a pair nor the other pairs play a part.
-
-        Args:
-            pairs: Candidates.
-            remember: Knows, or computes, how the tokens of two texts compare.
         """
         worth = np.ones(len(pairs))
         placed = np.flatnonzero([pair.context is not None for pair in pairs])
@@ -154,12 +147,13 @@ class Screen:
         read = {text: texts[text].ids for pair in pairs for text in (pair.a, pair.b)}
         vectors = self._vectors.of(read, remember)
         weights = {text: self.token_weight[list(ids)] / 100 for text, ids in read.items()}
-        rows = [
-            _late_row(*((vectors[text], weights[text]) for text in sorted((pair.a, pair.b))))
-            if read[pair.a] and read[pair.b]
-            else [0.0] * len(LATE_NAMES)
-            for pair in pairs
-        ]
+        rows = []
+        for a, b in (sorted((pair.a, pair.b)) for pair in pairs):
+            sides: tuple[tuple[float, ...], ...] = ((0.0,) * (len(LATE_NAMES) // 2),) * 2
+            if read[a] and read[b]:
+                cosine = vectors[a] @ vectors[b].T
+                sides = _said(cosine.max(axis=1), weights[a]), _said(cosine.max(axis=0), weights[b])
+            rows.append([value for both in zip(*sides, strict=True) for value in sorted(both)])
         table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(LATE_NAMES))
         return np.round(table[:, self._columns[1]], DECIMALS).astype(np.float32)
 
@@ -176,12 +170,7 @@ class Screen:
 
     @classmethod
     def load(cls, path: Path) -> Screen:
-        """Read what `save` wrote.
-
-        Raises:
-            OSError, ValueError, KeyError: no such file, one that holds pickled objects, columns that are not
-                known here, or an array is missing.
-        """
+        """Read what `save` wrote; ValueError or KeyError for anything else."""
         with np.load(path, allow_pickle=False) as arrays:
             words, late = (tuple(line.split(",")) for line in str(arrays["columns"]).split("\n"))
             return cls(
@@ -205,12 +194,6 @@ def _word_row(pair: PairInput, a: _Text, b: _Text, weight: list[int]) -> list[fl
         same / max(least, 1), same / max(least + most - same, 1), *sorted((a.words, b.words)),
         len(a.numbers & b.numbers), *only,
     ]  # fmt: skip
-
-
-def _late_row(a: tuple[Vectors, Floats], b: tuple[Vectors, Floats]) -> list[float]:
-    cosine = a[0] @ b[0].T
-    sides = _said(cosine.max(axis=1), a[1]), _said(cosine.max(axis=0), b[1])
-    return [value for both in zip(*sides, strict=True) for value in sorted(both)]
 
 
 def _said(best: NDArray[np.float32], weight: Floats) -> tuple[float, ...]:

@@ -88,27 +88,18 @@ def read_thresholds(folder: Path, name: str = "thresholds") -> Thresholds:
 
 
 def check_features(folder: Path, names: tuple[str, ...], *, facts: int) -> None:
-    """Refuse weights whose calibrator was fitted on other signals than this version computes.
-
-    Raises:
-        ModelError: the names of the columns, or the version of the guards that fill them, differ.
-    """
+    """Refuse weights whose calibrator was fitted on other columns, or by other guards (ModelError)."""
     config = read_config(folder)
     if tuple(config.get("features", ())) != names or config.get("facts") != facts:
         raise ModelError(f"the weights in {folder} belong to another version; {_AGAIN}")
 
 
 def base_folder(folder: Path) -> Path:
-    """Folder of the base model that the weights were trained on; a hub name is fetched if need be.
-
-    Raises:
-        ModelError: the base is missing or cannot be fetched.
-    """
+    """Folder of the base model that the weights were trained on; a hub name is fetched if need be."""
     base = str(read_config(folder).get("base", PACKAGED_BASE))
     if base == PACKAGED_BASE:
         return packaged_model_path()
-    local = local_folder(base)
-    if local is not None:
+    if (local := local_folder(base)) is not None:
         return local
     with loading_library(f"The base model {base}"):
         from huggingface_hub import snapshot_download
@@ -145,12 +136,9 @@ def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
-    """The trained network: layers and heads from `folder`, embeddings and vocabulary from `base`.
+    """The trained network, `for_reading`: its layers from `folder`, embeddings and vocabulary from `base`.
 
-    It is `for_reading`.
-
-    Raises:
-        ModelError: a file is missing or damaged, or the base is not the one the layers were trained on.
+    ModelError if a file is missing or damaged, or the base is not the one the layers were trained on.
     """
     from safetensors import safe_open
     from safetensors.torch import load_file

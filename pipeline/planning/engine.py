@@ -107,12 +107,11 @@ def _actions(
         for action in found.actions
         if isinstance(action, TextChange) and not taken.intersection(m.id for m in action.members)
     ]
-    named = [replace(text, id=text.id or f"w{number}") for number, text in enumerate(texts, 1)]
     numbered: list[Action] = []
     for kind_of, prefix in _PREFIX.items():
         same = sorted((each for each in actions if each.kind == kind_of), key=_place)
         numbered += [replace(action, id=f"{prefix}{number}") for number, action in enumerate(same, 1)]
-    return (*numbered, *named)
+    return (*numbered, *(replace(text, id=text.id or f"w{number}") for number, text in enumerate(texts, 1)))
 
 
 def _place(action: Action) -> tuple[Scope, list[str]]:
@@ -172,12 +171,7 @@ class _Scopes:
         for unit in units:
             self._scopes[unit.scope].append(unit)
         self._keys = _digests(kind, view, means, self._scopes) if self._cache else {}
-        stored = self._cache.load(list(self._keys.values())) if self._cache else {}
-        self._known = {
-            scope: _adapter(_VERDICTS).validate_json(stored[key])
-            for scope, key in self._keys.items()
-            if key in stored
-        }
+        self._known = self._load(_VERDICTS, self._keys)
         self._all: dict[Scope, list[Verdict]] = {}
         if self._known:
             _log.info(
@@ -202,32 +196,29 @@ class _Scopes:
         for scope in filter(self._keys.__contains__, scopes):
             going = sorted(unit.id for unit in self._scopes[scope] if unit.id in gone)
             keys[scope] = hashlib.sha256(repr(("merges", self._keys[scope], going)).encode()).digest()
-        stored = self._cache.load(list(keys.values())) if self._cache else {}
-        new = [scope for scope in scopes if scope not in keys or keys[scope] not in stored]
+        known = self._load(_MERGES, keys)
+        new = [scope for scope in scopes if scope not in known]
         self._judge_all([scope for scope in new if scope not in self._all])
         of_scope: dict[Scope, list[Consolidated]] = defaultdict(list)
         for merge in self._drafts(new, gone, on_stage):
             of_scope[merge.members[0].scope].append(merge)
-        fresh = {
-            keys[scope]: _adapter(_MERGES).dump_json(
-                [
-                    (tuple(m.id for m in each.members), each.survivor, each.text, each.verdicts, each.united)
-                    for each in of_scope[scope]
-                ]
-            )
-            for scope in new
-            if scope in keys
-        }
-        if self._cache:
-            self._cache.store(fresh)
-        for scope, key in keys.items():
-            if key in stored:
-                by_id = {unit.id: unit for unit in self._scopes[scope]}
-                of_scope[scope] = [
-                    Consolidated(tuple(by_id[name] for name in members), *rest)
-                    for members, *rest in _adapter(_MERGES).validate_json(stored[key])
-                ]
+        fresh = {keys[scope]: [each.kept for each in of_scope[scope]] for scope in new if scope in keys}
+        self._store(_MERGES, fresh)
+        for scope, rows in known.items():
+            by_id = {unit.id: unit for unit in self._scopes[scope]}
+            of_scope[scope] = [
+                Consolidated(tuple(by_id[name] for name in members), *rest) for members, *rest in rows
+            ]
         return [merge for scope in scopes for merge in of_scope[scope]]
+
+    def _load(self, kept: Any, keys: Mapping[Scope, bytes]) -> dict[Scope, Any]:  # noqa: ANN401  (a type)
+        stored = self._cache.load(list(keys.values())) if self._cache else {}
+        adapter = _adapter(kept)
+        return {scope: adapter.validate_json(stored[key]) for scope, key in keys.items() if key in stored}
+
+    def _store(self, kept: Any, values: Mapping[bytes, Any]) -> None:  # noqa: ANN401
+        if self._cache:
+            self._cache.store({key: _adapter(kept).dump_json(value) for key, value in values.items()})
 
     def _drafts(self, new: Iterable[Scope], gone: set[str], on_stage: OnStage) -> list[Consolidated]:
         """The merges of these scopes, of each category for itself."""
@@ -268,15 +259,12 @@ class _Scopes:
         self._all |= {scope: [] for scope in scopes}
         for verdict in self._judge.all_pairs([unit for scope in scopes for unit in self._scopes[scope]]):
             self._all[scope_of[verdict.pair.a]].append(verdict)
-        if self._cache:
-            told = {
-                self._keys[scope]: tuple(v for v in self._all[scope] if v.label is not Label.DISTINCT)
-                for scope in scopes
-                if scope in self._keys
-            }
-            self._cache.store(
-                {key: _adapter(_VERDICTS).dump_json(verdicts) for key, verdicts in told.items()}
-            )
+        told = {
+            self._keys[scope]: tuple(v for v in self._all[scope] if v.label is not Label.DISTINCT)
+            for scope in scopes
+            if scope in self._keys
+        }
+        self._store(_VERDICTS, told)
 
 
 @functools.cache

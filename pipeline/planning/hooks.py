@@ -156,10 +156,8 @@ class Hooks(Protocol):
         """What these units become: the one that says it all, else a new text of their sentences.
 
         Only one of those `among` them, duplicates of every other one, may stay as it is. `entails` gives the
-        probability that the first of two units' texts entails the second.
-
-        Raises:
-            MergeRefused: If anything could be lost, or only a unit that is not `among` says it all.
+        probability that the first of two units' texts entails the second. MergeRefused if anything could be
+        lost, or only a unit that is not `among` says it all.
         """
         return extractive(units, among, entails)
 

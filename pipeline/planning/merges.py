@@ -69,6 +69,11 @@ class Consolidated:
         """Ids of all members."""
         return frozenset(memory.id for memory in self.members)
 
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """Its fields as a cache keeps them, members by their ids."""
+        return tuple(m.id for m in self.members), self.survivor, self.text, self.verdicts, self.united
+
 
 @dataclass(slots=True)
 class _Known:
