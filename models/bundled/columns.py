@@ -84,7 +84,7 @@ def short_long(a: str, b: str) -> tuple[str, str]:
 
 
 def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput]) -> Floats:
-    """float64 [n, len(feature_names())], rounded to `DECIMALS`; what a pair does not know is missing (NaN)."""
+    """float64 [n, len(feature_names())], rounded to `DECIMALS`; what a pair does not know is NaN."""
     return placed(own_columns(signals), inputs)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -153,7 +153,9 @@ def findings(
     to be about the same thing.
     """
     read = (replace(each, words=screens.unlabelled(each.words)) for each in statements)
-    said = sorted(filter(_states, read), key=lambda each: each.key)
+    brief = (each for each in read if len(each.words.split()) <= screens.LONGEST)
+    said = [each for each in brief if each.named or screens.says_something(each.words)]
+    said.sort(key=lambda each: each.key)
     shared = _sharing(said)
     copies = _copies(said, shared) - {*one}
     pairs = [
@@ -196,12 +198,6 @@ def about_one(a: Statement, b: Statement, one: Collection[Places] = ()) -> bool:
     return any(
         bool(screens.names(this.subject)) and screens.names(this.subject) <= screens.names(other.words)
         for this, other in ((a, b), (b, a))
-    )
-
-
-def _states(statement: Statement) -> bool:
-    return len(statement.words.split()) <= screens.LONGEST and (
-        statement.named or screens.says_something(statement.words)
     )
 
 
@@ -279,7 +275,11 @@ def _worth_scoring(
     places: dict[str, set[str]] = defaultdict(set)
     for key, each in zip(keys, statements, strict=True):
         places[key].add(each.place)
-    labels, frames = _labels(statements), defaultdict[tuple[object, ...], set[str]](set)
+    sections: dict[str, set[str]] = defaultdict(set)
+    for each in statements:
+        sections[screens.field(each.words)].add(each.place if each.named else each.block)
+    labels = {label for label, blocks in sections.items() if label and len(blocks) >= LIST}
+    frames = defaultdict[tuple[object, ...], set[str]](set)
     found: list[tuple[Pair, tuple[tuple[object, ...], ...]]] = []
     for i, j in shared:
         a, b, same = statements[i], statements[j], keys[i] == keys[j]
@@ -318,14 +318,6 @@ def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
     if rows or screens.report(a.words, b.words) or screens.fields_apart(a.words, b.words):
         return True
     return a.place != b.place and not about_one(a, b, one)
-
-
-def _labels(statements: Iterable[Statement]) -> set[str]:
-    sections: dict[str, set[str]] = defaultdict(set)
-    for each in statements:
-        if label := screens.field(each.words):
-            sections[label].add(each.place if each.named else each.block)
-    return {label for label, blocks in sections.items() if len(blocks) >= LIST}
 
 
 def _one_heading(a: Statement, b: Statement, one: Collection[Places]) -> bool:
@@ -378,18 +370,12 @@ def _scored(statements: Sequence[Statement], pairs: Sequence[Pair], reader: Read
     if not pairs:
         return ()
     ends = sorted({row for pair in pairs for row in pair})
+    bare: dict[str, Any] = {"scope": _SCOPE, "category": None, "metadata": {}}
+    texts, names = [statements[row].judged for row in ends], [f"{row:07}" for row in ends]
     memories = {
-        f"{row:07}": replace(
-            statements[row].memory,
-            id=f"{row:07}",
-            text=statements[row].judged,
-            scope=_SCOPE,
-            category=None,
-            metadata={},
-        )
-        for row in ends
+        name: replace(statements[row].memory, id=name, text=text, **bare)
+        for name, row, text in zip(names, ends, texts, strict=True)
     }
-    texts = [memory.text for memory in memories.values()]
     vectors = dict(zip(ends, reader.encoder.encode(texts), strict=True))
     rows = [Candidate(f"{i:07}", f"{j:07}", float(np.clip(vectors[i] @ vectors[j], -1, 1))) for i, j in pairs]
     return judge(rows, memories, reader.scorer, thresholds=reader.thresholds, keys={})

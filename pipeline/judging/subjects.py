@@ -19,8 +19,7 @@ from ...settings import Settings
 
 SUBJECT = "subject"
 UNCLEAR = "metadata"
-_PROVENANCE_KEY = ""
-"""What a key may say. As evidence different subjects forbid a merge, unclear keys leave it to a person."""
+_PROVENANCE_KEY = ""  # as evidence different subjects forbid a merge, unclear keys leave it to a person
 
 _SUBJECTS, _PROVENANCE, _HANDLES, _MOMENTS, _UNCLEAR_LISTS = (
     frozenset(table_words("metadata", key))

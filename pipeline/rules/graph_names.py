@@ -52,8 +52,7 @@ Named = Sequence[tuple[str, Parts]]
 def same_names(nodes: Iterable[Node]) -> dict[Pair, str]:
     """Pairs of entities, of whatever types, whose names may mean one thing, each with what they share.
 
-    Returns:
-        By the two names, in order; never two that differ in a number, nor a folder and what it is of.
+    Never two that differ in a number, nor a folder and what it is of.
     """
     nodes = list(nodes)
     named = [(node.id, parts) for node in nodes if (parts := parts_of(node.id))]

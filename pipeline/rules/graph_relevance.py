@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from ...errors import UsageError
 from ...models.text.words import exact_key, overlap
-from ..judging.check import Finding, Known, Match
+from ..judging.check import Finding, Known
 from ..stores.graph.entities import Node, content, is_label, statement
 from .graph_use import GraphSettings
 
@@ -76,11 +76,7 @@ class Relevance:
 
 
 def load_learning(path: str) -> Learning:
-    """Read a learning from a file, or from the input if the path is `-`.
-
-    Raises:
-        UsageError: If it cannot be read, or is none.
-    """
+    """Read a learning from a file, or from the input if the path is `-`; UsageError if that fails."""
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
         return Learning.model_validate(json.loads(text))
@@ -118,7 +114,9 @@ def relevance(
     said_again = [similarity == SAID or (match is not None and match.sure) for match in told]
     new = (match for each, again in zip(matches, said_again, strict=True) if not again for match in each)
     against = next((match for match in new if match.finding is Finding.AGAINST), None)
-    if against is None and (similarity == SAID or (told and all(_known(match, settings) for match in told))):
+    # surely, or likely and in nearly the same words
+    known_all = told and all(m and (m.sure or m.verdict.pair.cosine > settings.same_above) for m in told)
+    if against is None and (similarity == SAID or known_all):
         if similarity != SAID and told[0] is not None:
             nearest, similarity = told[0].memory.id, told[0].verdict.pair.cosine
         why = f"known already as {nearest} (similarity {similarity:.2f})"
@@ -142,11 +140,6 @@ def relevance(
     entity = {"name": learning.name, "entityType": learning.entityType, "observations": observations}
     reasons = [f"{value:+d} {text}" for value, text in points]
     return Relevance(save, score, reasons, similarity, nearest, entity if save else None)
-
-
-def _known(match: Match | None, settings: GraphSettings) -> bool:
-    """Whether a memory says the same: surely, or likely and in nearly the same words."""
-    return match is not None and (match.sure or match.verdict.pair.cosine > settings.same_above)
 
 
 def _points(

@@ -119,14 +119,13 @@ def forgettable(
     nodes: Mapping[str, Node], *, settings: GraphSettings, now: datetime, weights: Mapping[str, float]
 ) -> dict[str, str]:
     """Names of all memories that may be forgotten, with the reason of each."""
-    if not records_use(nodes.values()):
-        return {}
     reasons = {
         name: forget_reason(node.usage, settings=settings, now=now, weight=weights.get(name, 0.0))
         for name, node in nodes.items()
         if not node.memory.pinned
     }
-    return {name: why for name, why in reasons.items() if why is not None}
+    used = records_use(nodes.values())
+    return {name: why for name, why in reasons.items() if used and why is not None}
 
 
 def promotion_reason(used: Usage, entity_type: str, *, settings: GraphSettings, now: datetime) -> str | None:
@@ -186,9 +185,8 @@ def weights_of(
 ) -> dict[str, float]:
     """The weight of each memory that protects it from being forgotten.
 
-    The focus protects whatever it matches. Else a memory that was used at least once shares in the
-    weight of a hot topic: one with several memories in use now. What could be forgotten itself lends
-    no weight, so that forgetting it changes nothing for the others.
+    The focus protects whatever it matches. Else a memory that was used at least once shares in the weight of
+    a hot topic: one with several memories in use now. What could be forgotten itself lends no weight.
     """
     base = [node for node in nodes if forget_reason(node.usage, settings=settings, now=now) is None]
     word, inside = _topic_words(nodes, base), set(focused(nodes, focus))

@@ -68,11 +68,7 @@ class Secret:
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """All secrets of a text, in the order of their lines.
-
-    Raises:
-        MissingExtraError: If the detectors are not installed.
-    """
+    """All secrets of a text, in the order of their lines; MissingExtraError without the detectors."""
     secrets: dict[Secret, None] = {}
     for number, line in enumerate(text.splitlines(), 1):
         for kind, detector in _detectors():
@@ -103,9 +99,7 @@ def masked(text: str, secrets: Sequence[Secret]) -> str:
 
     def cover(word: re.Match[str]) -> str:
         held = (s.kind for s in secrets if any(piece in word[0] for piece in s.value.split()))
-        kind = next(held, None)
-        if kind is None and _LONG_AND_MIXED.fullmatch(word[0]):
-            kind = "secret"
+        kind = next(held, "secret" if _LONG_AND_MIXED.fullmatch(word[0]) else None)
         return word[0] if kind is None else f"[{kind}]"
 
     kinds = {f"[{secret.kind}]" for secret in secrets}
@@ -160,13 +154,8 @@ _CLAUSE = (
 _FEW = 2  # words cut by characters nobody sees are no accident of copying
 
 
-def _orders(key: str) -> re.Pattern[str]:
-    """The orders of a list in the table, each at the beginning of a clause; a space is any white space."""
-    lines = "|".join(line.replace(" ", r"\s+") for line in table_lines("junk", key))
-    return re.compile(rf"{_CLAUSE}(?:{lines})", re.IGNORECASE)
-
-
-_ORDERS = _orders("orders")
+_LINES = "|".join(line.replace(" ", r"\s+") for line in table_lines("junk", "orders"))  # any white space
+_ORDERS = re.compile(rf"{_CLAUSE}(?:{_LINES})", re.IGNORECASE)  # each at the beginning of a clause
 _MARKS = re.compile("|".join(table_lines("junk", "template_marks")), re.MULTILINE | re.IGNORECASE)
 _ABOUT = re.compile(rf"\b(?:{'|'.join(table_lines('junk', 'about_orders'))})", re.IGNORECASE)
 
@@ -257,9 +246,6 @@ def find_junk(
     """Find the junk of these classes among the living memories, sorted by id; pinned ones are never listed.
 
     Equal words about two subjects, as the metadata keys say, are no echo.
-
-    Raises:
-        MissingExtraError: If secrets are looked for and the detectors are not installed.
     """
     loose = sorted((memory for memory in memories if not memory.pinned), key=lambda memory: memory.id)
     found = {memory.id: _secret(memory) for memory in loose} if Junk.SECRET in classes else {}
@@ -275,7 +261,6 @@ def find_junk(
 
 
 def _secret(memory: Memory) -> Finding | None:
-
     secrets = find_secrets(memory.text)
     if not secrets:
         return None
@@ -310,7 +295,6 @@ def shown_text(text: str, settings: Settings) -> str:
     """A text as it may be shown: where secrets are looked for at all, each as its kind."""
     if Junk.SECRET not in (*settings.hygiene, *settings.hygiene_auto):
         return text
-
     return masked(text, find_secrets(text))
 
 
@@ -374,18 +358,16 @@ def _echoes(memories: Sequence[Memory], keys: KeysOf) -> dict[str, Finding]:
     }
 
 
-def _chatter(text: str) -> str:
-    if _PROMPTS.search(text):
-        return "repeats the instructions of an assistant"
-    chats = _made_of(text, _GREETINGS, _CHATTER) and not _made_of(text, _GREETINGS)
-    return "says what assistants say, and nothing else" if chats else ""
-
-
+_CHATS = "says what assistants say, and nothing else"
 _LOOKS: dict[Junk, Callable[[str], str | bool]] = {
     Junk.INJECTION: injected,
     Junk.TOOL_OUTPUT: lambda text: f"raw output: {kind}" if (kind := is_raw_output(text)) else "",
     Junk.HEARTBEAT: lambda text: _made_of(text, _HEARTBEATS) and "a sign of life or a report of nothing",
-    Junk.CHATTER: _chatter,
+    Junk.CHATTER: lambda text: (
+        (_PROMPTS.search(text) and "repeats the instructions of an assistant")
+        or (not _made_of(text, _GREETINGS) and _made_of(text, _GREETINGS, _CHATTER) and _CHATS)
+        or ""
+    ),
     Junk.GREETING: lambda text: _made_of(text, _GREETINGS) and "a greeting or thanks, and nothing else",
 }
 """Why a text is of a class, in the order in which a memory that is of two classes is named."""

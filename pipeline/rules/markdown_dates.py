@@ -38,10 +38,8 @@ _NEAR = timedelta(days=1)  # a day that was written in one zone may be the next 
 def absolute(text: str, written: date | DayOf | None) -> str:
     """Replace every word that certainly means one day, week or month.
 
-    Args:
-        text: Markdown.
-        written: The day the text was written, or how to find it for a line; without it only lines
-            with a date of their own, or under a dated heading, are touched.
+    `written` is the day the Markdown text was written, or how to find it for a line; without it only lines
+    with a date of their own, or under a dated heading, are touched.
 
     >>> absolute("The service moved to Bern yesterday.", date(2026, 11, 21))
     'The service moved to Bern 2026-11-20.'

@@ -136,7 +136,11 @@ def draft_index(
         _shorten(draft, by_file, longest, refused)
     if by_file and not draft.lines:
         draft.lines = [IndexLine(f"# {title} Memory"), IndexLine("")]
-    if not current.strip() or _is_index(current, adopt=adopt):
+    # Whether a text is, or may become, a list of pointers: its author has not retired it.
+    own = any(line.strip() and not line.startswith("#") for line in current.split("\n"))
+    opening = "\n".join(current.strip().split("\n")[:_OPENING_LINES])
+    adopted = not own or (adopt and not _RETIRED.search(opening))
+    if adopted or any(line.pointer for line in index_lines(current)):
         named = _mentioned(draft.joined(), by_file)
         missing = [topic for file, topic in by_file.items() if file not in named and not topic.retired]
         _add(draft, missing, refused)
@@ -151,14 +155,6 @@ def draft_index(
 def too_large(index: str) -> bool:
     """Whether an agent does not load all of it."""
     return index.count("\n") > MAX_LINES or len(index.encode("utf-8")) > MAX_BYTES
-
-
-def _is_index(text: str, *, adopt: bool) -> bool:
-    """Whether a text is, or may become, a list of pointers: its author has not retired it."""
-    own = any(line.strip() and not line.startswith("#") for line in text.split("\n"))
-    opening = "\n".join(text.strip().split("\n")[:_OPENING_LINES])
-    adopted = not own or (adopt and not _RETIRED.search(opening))
-    return adopted or any(line.pointer for line in index_lines(text))
 
 
 def _take_out(
@@ -193,7 +189,9 @@ def _take_out(
         elif file not in by_file and (file in gone or not stands(file)):
             heir = gone.get(file)
             if heir is not None and heir not in _mentioned("\n".join(each.text for each in lines if each)):
-                text = _retargeted(line.text, file, quote(heir, safe=_SAFE))
+                text = line.text
+                for link in [m for m in _LINK.finditer(text) if _local(m["target"]) == file][:1]:
+                    text = text[: link.start("target")] + quote(heir, safe=_SAFE) + text[link.end("target") :]
                 lines[number] = replace(line, text=text, pointer=heir)
             elif line.wrapped or not (
                 file in gone or (not many and dropped(file) and not _GUARDED.search(line.said))
@@ -272,9 +270,8 @@ def _insert(lines: list[IndexLine], file: str, text: str) -> None:
         return
 
     def alike(rows: Sequence[int]) -> tuple[int, int]:
-        first = [
-            re.split(r"[_\W]", str(name))[0].casefold() for name in (file, *(lines[r].pointer for r in rows))
-        ]
+        names = (file, *(str(lines[row].pointer) for row in rows))
+        first = [re.split(r"[_\W]", name)[0].casefold() for name in names]
         return first.count(first[0]), len(rows)
 
     run = max(runs, key=alike)
@@ -324,10 +321,8 @@ def _warnings(text: str, before: str) -> Iterable[str]:
 def _mentioned(text: str, files: Collection[str] = ()) -> set[str]:
     """Every file that an index names in whatever way: it needs no pointer any more.
 
-    Args:
-        text: The index.
-        files: Those that may be named without their ending: by stem in backticks or double brackets, or by
-            a pattern such as `feedback_*`.
+    Those given may be named without their ending: by stem in backticks or double brackets, or by a pattern
+    such as `feedback_*`.
     """
     names = {unquote(match["target"]) for match in _LINK.finditer(text)}
     names |= {_wiki_target(match) for match in _WIKI.finditer(text)}
@@ -341,14 +336,6 @@ def _mentioned(text: str, files: Collection[str] = ()) -> set[str]:
         if own & spans or any(fnmatch.fnmatchcase(name, glob) for glob in globs for name in own):
             names.add(file)
     return names
-
-
-def _retargeted(line: str, old: str, new: str) -> str:
-    for match in _LINK.finditer(line):
-        if _local(match["target"]) == old:
-            start, end = match.span("target")
-            return line[:start] + new + line[end:]
-    return line
 
 
 def _parted(line: str) -> tuple[str, list[tuple[str, str]]]:

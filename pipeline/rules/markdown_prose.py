@@ -40,10 +40,8 @@ def combined(survivor: str, others: Sequence[str]) -> str | None:
     """
     text = survivor
     for other in others:
-        new = [
-            line for line in markdown_lines(other) if line.kind != "heading" and says_more(line.text, text)
-        ]
-        if new:
+        lines = (line for line in markdown_lines(other) if line.kind != "heading")
+        if new := [line for line in lines if says_more(line.text, text)]:
             after_item = new[0].kind == "item" and markdown_lines(text)[-1].kind == "item"
             text += "\n\n" if "\n" in text and not after_item else "\n"
             text += "\n".join(line.text.rstrip() for line in new)

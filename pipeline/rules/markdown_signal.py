@@ -151,8 +151,7 @@ def _places(memories: Iterable[Memory]) -> Iterator[tuple[str, str | None, froze
 
 
 def _named(memory: Memory) -> frozenset[str]:
-    about = memory.metadata
-    return significant_words(f"{about.get('name') or ''} {about.get('description') or ''}")
+    return significant_words(" ".join(str(memory.metadata.get(key) or "") for key in ("name", "description")))
 
 
 def with_bullets(text: str, facts: Iterable[Fact]) -> str:

@@ -104,13 +104,10 @@ def is_vague(text: str, *, min_words: int) -> bool:
         return all(char.isspace() or ord(char) < 0x2190 for char in text)  # an emoji shows something
     if not (_is_generic(words) or _opens_indefinite(words)):
         return False
-    return not (_is_specific(text) or _is_rule(words) or _is_habit(words) or _names_something(text))
-
-
-def _is_specific(text: str) -> bool:
-    """Whether a text of empty words holds a name, number, date or the like; its mere shape does not count."""
-    plain = _ATTRIBUTE_SHAPE.sub(" ", text).strip()
-    return is_specific(plain.lower() if plain.isupper() else plain[:1].lower() + plain[1:])
+    if _is_rule(words) or _is_habit(words) or _names_something(text):
+        return False
+    plain = _ATTRIBUTE_SHAPE.sub(" ", text).strip()  # its mere shape does not make it specific
+    return not is_specific(plain.lower() if plain.isupper() else plain[:1].lower() + plain[1:])
 
 
 def _is_generic(words: Sequence[Token]) -> bool:
@@ -140,16 +137,13 @@ def _is_rule(words: Sequence[Token]) -> bool:
     forms = [*(_form(token) for token in words), ""]
     if forms[0] in ORDERS and len(words) > 1 and not NO_ORDER & set(forms):
         return True
-    for form, after in pairwise(forms):
-        if form == "no":
-            rule = after not in EMPTY_AFTER_NO
-        elif form in {"before", "after"}:
-            rule = bool(after)
-        else:
-            rule = form in RULE_WORDS or (form == "do" and after == "not")
-        if rule:
-            return True
-    return False
+    return any(
+        (form == "no" and after not in EMPTY_AFTER_NO)
+        or (form in {"before", "after"} and after)
+        or (form not in {"no", "before", "after"} and form in RULE_WORDS)
+        or (form == "do" and after == "not")
+        for form, after in pairwise(forms)
+    )
 
 
 def _is_habit(words: Sequence[Token]) -> bool:
@@ -162,14 +156,11 @@ def _is_habit(words: Sequence[Token]) -> bool:
 
 def _names_something(text: str) -> bool:
     """Pronouns ("she/her"), a value ("Build tool: make"), a place ("in CI"), or an acronym of its own."""
-    if _PRONOUNS.search(text) or (text.upper() != text and _PLACE.search(text)):
-        return True
     _, sign, value = text.replace("=", ":").partition(":")
-    if sign and not {_form(token) for token in tokens(value)} <= EMPTY_VALUES:
+    if _PRONOUNS.search(text) or (sign and not {_form(token) for token in tokens(value)} <= EMPTY_VALUES):
         return True
-    if text.upper() == text:
-        return False
-    return any(match[0].lower() not in GENERIC for match in _ACRONYM.finditer(text))
+    acronyms = (match[0].lower() for match in _ACRONYM.finditer(text))
+    return text.upper() != text and bool(_PLACE.search(text) or any(each not in GENERIC for each in acronyms))
 
 
 def _form(token: Token) -> str:
@@ -199,14 +190,11 @@ PROTECTED = (
 )
 
 
-def _pattern(*keys: str) -> re.Pattern[str]:
-    """A word ends where it is written to end, unless a star lets it go on; `_` joins words of a phrase."""
-    words = sorted({word for key in keys for word in table_words("protected", key)})
-    parts = [word.replace("*", r"\S*").replace("_", " ").replace("/", " ") for word in words]
-    return re.compile(rf"(?<= )(?:{'|'.join(parts)})(?= )")
-
-
-_PROTECTED = _pattern("health", "identity", "family", "legal", "safety")
+_KINDS = ("health", "identity", "family", "legal", "safety")
+_WORDS = sorted({word for kind in _KINDS for word in table_words("protected", kind)})
+# A word ends where it is written to end, unless a star lets it go on; `_` joins words of a phrase.
+_PARTS = "|".join(word.replace("*", r"\S*").replace("_", " ").replace("/", " ") for word in _WORDS)
+_PROTECTED = re.compile(rf"(?<= )(?:{_PARTS})(?= )")
 _READ = ("LATIN", "MICRO SIGN", "FEMININE ORDINAL", "MASCULINE ORDINAL")
 _DOSE = re.compile(r"\d\s*(?:mg|mcg|µg|ml|iu)\b", re.IGNORECASE)
 
@@ -238,8 +226,7 @@ def _mostly_old(
     old: set[str], living: Sequence[Memory], merges: Sequence[Merge], settings: Settings
 ) -> set[Scope]:
     merged = {member.id for merge in merges for member in merge.members}
-    counts = [Counter[Scope]() for _ in range(4)]
-    old_before, all_before, old_after, all_after = counts
+    old_before, all_before, old_after, all_after = (Counter[Scope]() for _ in range(4))
     for memory in living:
         old_before[memory.scope] += memory.id in old
         all_before[memory.scope] += 1
