@@ -127,9 +127,15 @@ class _Group:
         units /= np.maximum(np.linalg.norm(units, axis=1, keepdims=True), 1e-12)
         involved = np.unique(pairs)
         whole = np.round(units[involved] @ units.T, DECIMALS) if len(units) <= EXACT_LIMIT else None
+        if whole is None:
+            ids = nearest_rows(units.astype(np.float32), involved, NEAREST + 2)
+            near = _cosines(units, involved, ids), ids
+        else:
+            width = min(NEAREST + 2, len(units))
+            ids = np.argpartition(-whole, width - 1, axis=1)[:, :width]
+            near = np.take_along_axis(whole, ids, axis=1), ids
         words = SharedWords(texts)
-        near, sharing = _nearest(units, involved, whole), words.nearest(involved, NEAREST + 2)
-        return cls(units, involved, whole, near, words, sharing)
+        return cls(units, involved, whole, near, words, words.nearest(involved, NEAREST + 2))
 
     def table(self, pairs: Ints) -> Floats:
         a, b = np.searchsorted(self.involved, pairs).T
@@ -142,11 +148,7 @@ class _Group:
         share = self.words.of_pairs(*sides)
         values, ids = self.sharing
         sharing, telling, _ = _standing(share, pairs, (values[a], values[b]), (ids[a], ids[b]))
-        crowds = [
-            np.where(top > _NONE, top, 0.0).sum(axis=1) / np.maximum((top > _NONE).sum(axis=1), 1)
-            for top in (each[:, :CROWD] for each in tops)
-        ]
-        crowds = [np.round(crowd, DECIMALS) for crowd in crowds]
+        crowds = [_mean(top[:, :CROWD]) for top in tops]
         columns: list[NDArray[Any]] = [*ranks, *margins, *crowds, size, share, *sharing, *telling]
         return np.stack(columns, axis=1).astype(float)
 
@@ -183,15 +185,6 @@ def _standing(
     return ranks, [np.round(margin, DECIMALS) for margin in margins], tops
 
 
-def _nearest(units: Floats, involved: Ints, whole: Floats | None) -> tuple[Floats, Ints]:
-    if whole is None:
-        ids = nearest_rows(units.astype(np.float32), involved, NEAREST + 2)
-        return _cosines(units, involved, ids), ids
-    width = min(NEAREST + 2, len(units))
-    ids = np.argpartition(-whole, width - 1, axis=1)[:, :width]
-    return np.take_along_axis(whole, ids, axis=1), ids
-
-
 def _cosines(units: Floats, rows: Ints, others: Ints) -> Floats:
     cosines = np.zeros(others.shape)
     step = max(1, _CELLS_AT_ONCE // (others.shape[1] * units.shape[1]))
@@ -199,6 +192,12 @@ def _cosines(units: Floats, rows: Ints, others: Ints) -> Floats:
         part = slice(start, start + step)
         cosines[part] = np.einsum("id,iwd->iw", units[rows[part]], units[others[part]])
     return np.round(cosines, DECIMALS)
+
+
+def _mean(top: Floats) -> Floats:
+    there = top > _NONE
+    mean: Floats = np.where(there, top, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return np.round(mean, DECIMALS)
 
 
 def _bridge(whole: NDArray[np.floating], rows: tuple[Ints, Ints], sides: tuple[Ints, Ints]) -> Floats:

@@ -87,10 +87,16 @@ def settled(answers: Iterable[Answer], memories: Iterable[Memory], *, now: datet
     """What runs settled and nobody took back, the latest first; retired memories have marks of it."""
     memories = list(memories)
     living = {memory.id: memory for memory in memories if not memory.is_retired(now.date())}
+
+    def stands(item: About) -> bool:
+        memory = living.get(item.id)
+        same = memory and (item.said in memory.text if item.said else memory.text_hash == item.text_hash)
+        return bool(same)
+
     found = []
     for answer in answers:
         if answer.what == ActionKind.RESOLVE and answer.run and answer.say in (Say.A, Say.B):
-            holds = [item for item in answer.about if _stands(item, living)]
+            holds = [*filter(stands, answer.about)]
             for lost in (item for item in answer.about if item not in holds):
                 for held in holds[:1]:
                     ids = frozenset(item.id for item in answer.about)
@@ -100,13 +106,6 @@ def settled(answers: Iterable[Answer], memories: Iterable[Memory], *, now: datet
         if memory.id not in living and into in living and how == "contradicted":
             found.append(Settled(memory.scope, memory.text, living[into].text, frozenset({memory.id, into})))
     return list({(each.lost, each.held): each for each in reversed(found)}.values())
-
-
-def _stands(item: About, living: dict[str, Memory]) -> bool:
-    memory = living.get(item.id)
-    return memory is not None and (
-        item.said in memory.text if item.said else memory.text_hash == item.text_hash
-    )
 
 
 def outdated(

@@ -8,6 +8,7 @@ what the other says, a person is asked.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -151,15 +152,15 @@ class GraphJudge:
             return ()
         fresh = {memory.id: self.sources.get(memory.text, frozenset()) for memory in new}
         made = [(memory, StatementWords.of(memory.text)) for memory in new]
-        beside = [
-            other
-            for other in others
-            if any(
-                other.id in fresh[memory.id]
-                or said.may_be_near(StatementWords.of(other.text), labelled=is_label(memory.category))
+
+        def near(other: Memory) -> bool:
+            words = StatementWords.of(other.text)
+            return any(
+                other.id in fresh[memory.id] or said.may_be_near(words, labelled=is_label(memory.category))
                 for memory, said in made
             )
-        ]
+
+        beside = filter(near, others)
         memories = [judged_text(memory, memory.text) for memory in (*beside, *new)]
         texts = {memory.id: memory.text for memory in memories}
 
@@ -200,11 +201,9 @@ class GraphJudge:
     ) -> tuple[Verdict, ...]:
         """All verdicts, with pairs that may be one for another reason than what they say as a whole."""
         known = {(item.pair.a, item.pair.b): item for item in verdicts}
+        settled = {pair for pair, item in known.items() if item.auto or item.label is Label.UNSURE}
         asked = {
-            (a, b): reason
-            for (a, b), reason in reasons.items()
-            if not self._answered((a, b))
-            and not ((a, b) in known and (known[a, b].auto or known[a, b].label is Label.UNSURE))
+            pair: why for pair, why in reasons.items() if pair not in settled and not self._answered(pair)
         }
         ends = sorted({end for pair in asked for end in pair})
         said = [self.nodes[end].statement for end in ends]
@@ -307,10 +306,8 @@ def question(found: Finding) -> Merge | None:
     verdict, (a, b) = found.verdict, sorted((found.a.memory, found.b.memory), key=lambda part: part.id)
     forth, back = verdict.entailment
     # An item or a name that one text adds outweighs what a network reads into the other.
-    mine, theirs = (
-        (sum(unit.detail or unit.item > 0 for unit in units), len(units))
-        for units in relation(a.text, b.text).unsaid
-    )
+    unsaid = relation(a.text, b.text).unsaid
+    mine, theirs = ((sum(unit.detail or unit.item > 0 for unit in units), len(units)) for units in unsaid)
     order = [a, b] if (mine, forth, len(a.text), b.id) >= (theirs, back, len(b.text), a.id) else [b, a]
     differing = {item.kind for item in verdict.evidence}
     for stays, goes in (order, order[::-1]):
@@ -326,12 +323,10 @@ def _joined(kept: Sequence[str], node: Node, models: GraphModels) -> list[str]:
     old, more = {f"k{i}": text for i, text in enumerate(kept)}, {f"n{j}": text for j, text in enumerate(new)}
     ids = old | more
     words = {name: significant_words(text) for name, text in ids.items()}
-    pairs = [
-        (a, b)
-        for a in old
-        for b in more
-        if words[a] and words[b] and len(words[a] & words[b]) >= SHARED * min(len(words[a]), len(words[b]))
-    ]
+    pairs = []
+    for a, b in itertools.product(old, more):
+        fewer = min(len(words[a]), len(words[b]))
+        pairs += [(a, b)] if fewer and len(words[a] & words[b]) >= SHARED * fewer else []
     memories = {name: Memory(name, text, node.memory.scope) for name, text in ids.items()}
     same = [verdict for verdict in models.side_by_side(memories, pairs) if verdict.auto]
     said = {verdict.pair.b for verdict in same if verdict.entailment[0] >= ENTAILED}

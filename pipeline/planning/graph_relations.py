@@ -59,17 +59,13 @@ class RelationChanges:
     @property
     def counts(self) -> str:
         """How many of each, in a few words."""
-        added, moved, removed = map(len, (self.added, self.moved, self.removed))
-        told = f"{added} relations added, {moved} moved, {removed} removed"
+        told = f"{len(self.added)} relations added, {len(self.moved)} moved, {len(self.removed)} removed"
         return told if self else "no change of relations"
 
     def to_json(self) -> dict[str, list[list[str]]]:
         """The changes as JSON."""
-        return {
-            "added": [list(edge) for edge in self.added],
-            "moved": [[*before, *after] for before, after in self.moved],
-            "removed": [list(edge) for edge in self.removed],
-        }
+        moved = [[*before, *after] for before, after in self.moved]
+        return {"added": [*map(list, self.added)], "moved": moved, "removed": [*map(list, self.removed)]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,18 +134,19 @@ def followed(plan: Plan, related: Related) -> Plan:
     """
     others = tuple(action for action in plan.actions if not isinstance(action, Relate))
     earlier = [action for action in plan.actions if isinstance(action, Relate)]
-    after = related.document
+    after, stays = related.document, dict[str, str]()
     for name, survivor in _leaving(others):
         after = after.without_entity(name, survivor)
+        stays |= {name: survivor} if survivor else {}
     held = Counter(after.relations)
     faulty = set(dangling(after.names, held))
     twice = {edge for edge, count in held.items() if count > 1}
+    kept = [(action.source, target, kind) for action in earlier for kind, target in action.relations]
     if related.proposes:
         new = proposed(_foreseen(related.nodes, after, others), after.relations, related)
     else:
-        new = [edge for edge in _led_on(earlier, others) if edge[2] != SUPERSEDES]
+        new = [(stays.get(a, a), stays.get(b, b), kind) for a, b, kind in kept if kind != SUPERSEDES]
     # A second pass over `earlier` must know what the first one repaired.
-    kept = {(action.source, target, kind) for action in earlier for kind, target in action.relations}
     repairs = related.repairs or any(
         edge[0] == a.source and edge not in kept for a in earlier for edge in faulty
     )
@@ -164,10 +161,8 @@ def followed(plan: Plan, related: Related) -> Plan:
             wanted[edge[0]].append(edge)
     mended = (faulty if repairs else set()) | (twice if copies else set())
     sources = sorted({*wanted, *(edge[0] for edge in mended)})
-    relates = [
-        _relate(related.scope, after, source, wanted[source], repairs=repairs, copies=copies)
-        for source in sources
-    ]
+    flags = {"repairs": repairs, "copies": copies}
+    relates = (_relate(related.scope, after, source, wanted[source], **flags) for source in sources)
     totals = tuple(replace(total, relations=len(related.document.relations)) for total in plan.totals)
     return replace(plan, actions=(*others, *relates), totals=totals)
 
@@ -197,25 +192,15 @@ def _leaving(actions: Iterable[Action]) -> list[tuple[str, str | None]]:
     ]
 
 
-def _led_on(relates: Iterable[Relate], others: Iterable[Action]) -> list[Edge]:
-    stays = {name: survivor for name, survivor in _leaving(others) if survivor is not None}
-    return [
-        (stays.get(action.source, action.source), stays.get(target, target), kind)
-        for action in relates
-        for kind, target in action.relations
-    ]
-
-
 def _superseding(plan: Plan, after: GraphDocument, others: Iterable[Action]) -> list[Edge]:
     """A relation from winner to loser of each settled contradiction between two entities that stay."""
     busy = {m.id for action in others if isinstance(action, Merge | Prune) for m in action.members}
-    edges: list[Edge] = []
-    for conflict in plan.conflicts:
-        a, b = owner_of(conflict.a[0]), owner_of(conflict.b[0])
-        winner, loser = (a, b) if conflict.choice == "a" else (b, a)
-        if conflict.choice is not None and not busy & {winner, loser} and after.names.issuperset((a, b)):
-            edges.append((winner, loser, SUPERSEDES))
-    return edges
+    settled = [(each.choice, owner_of(each.a[0]), owner_of(each.b[0])) for each in plan.conflicts]
+    return [
+        (a, b, SUPERSEDES) if choice == "a" else (b, a, SUPERSEDES)
+        for choice, a, b in settled
+        if choice is not None and not busy & {a, b} and after.names.issuperset((a, b))
+    ]
 
 
 def _foreseen(

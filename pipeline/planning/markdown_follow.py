@@ -174,7 +174,7 @@ def _without_copies(actions: Sequence[Action], texts: Texts) -> list[Action]:
     busy, memories = removed_by(actions) | merged, texts.memories
     for name in _cut(texts):
         key, mine = statement_key(texts.get(name)), memories[name]
-        twins = (
+        twins = [
             other.id
             for other in memories.values()
             if (other.scope, other.category) == (mine.scope, mine.category)
@@ -182,16 +182,12 @@ def _without_copies(actions: Sequence[Action], texts: Texts) -> list[Action]:
             and not other.pinned
             and ("#" in other.id) == ("#" in name)
             and statement_key(texts.get(other.id)) == key
-        )
-        twin = next(twins, None) if name not in busy else None
-        if twin is None:
-            continue
-        texts.new.pop(name, None)
-        busy |= {name, twin}
-        merge = Merge.of(
-            mine, memories[twin], name=f"k:{name}", survivor=twin, text=texts.get(twin), exact=(name,)
-        )
-        result.append(merge)
+        ]
+        for twin in twins[:1] if name not in busy else ():
+            texts.new.pop(name, None)
+            busy |= {name, twin}
+            become = {"survivor": twin, "text": texts.get(twin), "exact": (name,)}
+            result.append(Merge.of(mine, memories[twin], name=f"k:{name}", **become))
     return result
 
 
@@ -290,9 +286,9 @@ def _is_memory(
     directory: MemoryDirectory, actions: Sequence[Action], texts: Texts, added: Mapping[str, Append]
 ) -> bool:
     """Whether the index holds the memories itself: it points to nothing, or they are what changes it."""
-    own = [name for name in texts.memories if name.startswith(f"{directory.name}/{INDEX}#")]
     touched = {member.id for action in actions for member in action.members}
-    changed = any(name in touched or texts.get(name) != texts.memories[name].text for name in own)
+    touched |= {name for name, memory in texts.memories.items() if texts.get(name) != memory.text}
+    changed = any(name.startswith(f"{directory.name}/{INDEX}#") for name in touched & texts.memories.keys())
     gathered = (directory.path / GATHERED).exists() or added
     return changed or (directory.is_index_alone() and not gathered)
 
