@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -11,7 +12,9 @@ from mem0_dream.pipeline.actions import Prune
 from mem0_dream.pipeline.rules.stale import age_of, is_vague, stale_prune, vague_prune
 from mem0_dream.records import Memory, Scope
 from mem0_dream.settings import Settings
+from rows import rows_of
 
+TABLE = Path(__file__).with_name("ages.tsv")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SCOPE = Scope.of(user_id="alice")
 FACT = "Rents plot 47B at the Golden Hill allotments"
@@ -51,17 +54,15 @@ class TestAge:
 
     @pytest.mark.parametrize("value", ["last spring", "", 20240101, None, "2024-13-01"])
     def test_a_broken_statement_time_is_unknown(self, value):
-        assert age_of(memory(created_at=ago(400), metadata={"last_stated_at": value}), now=NOW) == timedelta(
-            days=400
-        )
+        broken = memory(created_at=ago(400), metadata={"last_stated_at": value})
+        assert age_of(broken, now=NOW) == timedelta(days=400)
 
     def test_unknown_age_is_none(self):
         assert age_of(memory(), now=NOW) is None
 
     def test_naive_times_are_utc(self):
-        assert age_of(
-            memory(created_at=ago(5).replace(tzinfo=None)), now=NOW.replace(tzinfo=None)
-        ) == timedelta(days=5)
+        naive = memory(created_at=ago(5).replace(tzinfo=None))
+        assert age_of(naive, now=NOW.replace(tzinfo=None)) == timedelta(days=5)
 
 
 class TestStale:
@@ -121,29 +122,13 @@ class TestFindings:
         assert [prune.reason for prune in prunes(memory(text="Fixed bug", created_at=ago(400)))] == ["stale"]
 
 
-VAGUE = """Fixed bug|Had a good day|Did some changes|Code works now|Refactored some stuff|Looks fine|Likes nice things
-    |Had a good night|Something about the garden|Wants stuff sorted|Was a bit busy|test|ok|asdf|Talked about things|TODO|LGTM
-    |Made some progress|Updated the file|User is happy|Needs improvement|Some issue with login|Had lunch|It works
-    |Doesn't work|The thing is broken|No issues found|Wants something for dinner|Minor tweaks|Met someone nice
-    ||   |...|?!|--|It is what it is|Status: done
-    |Check this later|Test failed|Add stuff|Review done|Same as before|Nice evening|Went for a walk"""
-KEPT = """Blood type O-|Name: Priya Raman|Allergic to nuts|Vegetarian.|Left-handed|Shoe size 39|Mum won't eat aubergine.
-    |Callum: coeliac|Dad has an enlarged prostate.|Coeliac|O negative|Prefers tea|Uses vim|Speaks Welsh|Divorced|Vegan
-    |Lactose intolerant|Plays cello|Night owl|Bad back|Works nights|User usually works at night|Is usually busy in the morning
-    |Tests pass in CI|Works weekends|Works part time|Works in IT|Lives in the US|Retired|Enjoys running|Small commits
-    |Prefers simple solutions|she/her|they/them|Port 8080|Has twins|Build tool: make|Evening|Likes walk
-    |Never push|No meetings|Do not deploy|Test before commit|Email only|Don't call|Write tests|Commit often|Fix before release
-    |素食者|はい|Хорошо|नमस्ते|👍|Hat zwei Kinder|Allergic to something in shampoo"""
-
-
 class TestVague:
     @pytest.mark.parametrize(
-        ("text", "vague"),
-        [(text.strip("\n"), vague) for of, vague in ((VAGUE, True), (KEPT, False)) for text in of.replace("\n    ", "").split("|")],
-    )  # fmt: skip
-    def test_only_what_says_nothing_is_vague(self, text, vague):
+        ("kind", "text"), [*rows_of(TABLE, "vague", "specific"), ("vague", ""), ("vague", "   ")]
+    )
+    def test_only_what_says_nothing_is_vague(self, kind, text):
         """Short but specific, a rule that is missed when it is gone, and another language stay."""
-        assert is_vague(text, min_words=5) is vague
+        assert is_vague(text, min_words=5) is (kind == "vague")
 
     def test_enough_words_are_never_vague(self):
         text = "Fixed bug, updated file, checked code"

@@ -16,47 +16,22 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
+from rows import rows_of
 
 PLUMBER = "Is looking for a plumber in Leeds for the kitchen tap."
 LAX = Settings(floor=-1.0, max_delete=1.0)
 TRACKED_ONLY = OWN.replace(", assume_unread: true", "")
 
-PROTECTED = """
-    Is allergic to penicillin | Her son has type 1 diabetes | Blood type O- | Blood-type is AB+ | Carries an EpiPen
-    Takes 20mg of lisinopril every evening | Emergency contact is Olga in Poznan | Uses a wheelchair
-    Waits for the passport from the embassy in Rome | His step-son Milo starts school | Pronouns are they/them
-    Born on 4 May 1987 in Leeds | Restraining order against a former flatmate | Next-of-kin: Marta
-    Power of attorney lies with Ines | Mother-in-law lives upstairs | Gas leak procedure: leave by the back door
-    Never push to main on Fridays | Non-compete runs until March | Works visa expires in June
-    Alarm code is with the porter | Es alérgico al marisco | Sie ist allergisch gegen Nüsse | Il est diabétique
-    У него аллергия на орехи | 对花生过敏 | Has a pacemaker since 2019 | Colour-blind (red and green)
-    Her twins were premature | In recovery from alcoholism | Is hard of hearing | Cannot eat nuts
-    Grandma's number is on the fridge | Kid's school pickup is at three | Peanuts make Theo's throat swell
-    Has a stent | Wears hearing aids | Was sectioned in 2011 | Lost a baby in spring | Fosters two boys
-    Is a Jehovah's Witness, refuses transfusions | Filed for divorce | Keeps an inhaler in the left drawer
-""".replace("\n", "|").split("|")  # fmt: skip
-PLAIN = """
-    Is looking for a plumber in Leeds for the kitchen tap. | Prefers dark mode in the editor
-    Discussed the migration of the billing database on a call. | Plays chess on Sundays with neighbour Emil.
-    Takes the 7:42 train to Manchester. | Bought a standing desk made of ash wood. | Likes hiking in the Lakes
-    Rewrites the ingestion service in Rust this quarter. | Uses PostgreSQL 15 for the reports service
-    Meeting with the design team about the new logo | Wants to learn the ukulele | Reading a book on gardening
-    Sings alto in the cathedral choir every Thursday. | Planted two olive trees behind the garage.
-""".replace("\n", "|").split("|")  # fmt: skip
+TABLE = Path(__file__).with_name("ages.tsv")
 
 
 def old(memory_id: str, text: str, **more: Any) -> Memory:
     return memory(memory_id, text, days=400, **more)
 
 
-@pytest.mark.parametrize("text", [text.strip() for text in PROTECTED if text.strip()])
-def test_what_may_be_needed_once_in_ten_years_is_protected(text: str) -> None:
-    assert is_protected(memory("a", text))
-
-
-@pytest.mark.parametrize("text", [text.strip() for text in PLAIN if text.strip()])
-def test_everyday_facts_are_not(text: str) -> None:
-    assert not is_protected(memory("a", text))
+@pytest.mark.parametrize(("kind", "text"), rows_of(TABLE, "protected", "everyday"))
+def test_what_may_be_needed_once_in_ten_years_is_protected(kind: str, text: str) -> None:
+    assert is_protected(memory("a", text)) is (kind == "protected")
 
 
 def test_a_category_protects_too() -> None:
@@ -90,8 +65,7 @@ class TestPass:
         assert plan.actions == ()
         assert len(plan.notes) == 1
         assert plan.notes[0].startswith("Past their age, but kept: 2. Nothing says what the agent reads")
-        assert "track_access" in plan.notes[0]
-        assert "--assume-unread" in plan.notes[0]
+        assert all(word in plan.notes[0] for word in ("track_access", "--assume-unread"))
 
     def test_a_person_is_asked_all_the_same(self, session: Session) -> None:
         plan = session.propose(ScopeFilter(), now=NOW)
@@ -110,9 +84,8 @@ class TestPass:
         errands = [f"Is looking for a {trade} in Leeds" for trade in ("plumber", "roofer", "joiner", "tiler")]
         gone = [old(f"o{number}", text) for number, text in enumerate((*errands, PLUMBER, PLUMBER))]
         fresh = [memory(f"n{number}", f"Likes tea number {number}") for number in range(new)]
-        store = InMemoryStore(
-            [*gone, *fresh, *(replace(each, id=f"b{each.id}", scope=BOB) for each in fresh)]
-        )
+        bobs = [replace(each, id=f"b{each.id}", scope=BOB) for each in fresh]
+        store = InMemoryStore([*gone, *fresh, *bobs])
         with session_on(store, folder=tmp_path, **limits) as session:
             plan = session.propose(ScopeFilter(), now=NOW)
             assert len(plan.prunes) == proposed
@@ -127,13 +100,9 @@ class TestPass:
     @pytest.mark.parametrize(("fresh", "proposed"), [(0, 0), (2, 0), (3, 3)])
     def test_nor_where_most_of_a_few_are_old(self, tmp_path: Path, fresh: int, proposed: int) -> None:
         """Else a scope that merges and answers made small would lose all that it has left."""
-        gone = [
-            old(f"o{number}", f"Is looking for a {trade}")
-            for number, trade in enumerate(("roofer", "joiner", "tiler"))
-        ]
-        store = InMemoryStore(
-            [*gone, *(memory(f"n{number}", f"Likes tea number {number}") for number in range(fresh))]
-        )
+        gone = [old(trade, f"Is looking for a {trade}") for trade in ("roofer", "joiner", "tiler")]
+        new = [memory(f"n{number}", f"Likes tea number {number}") for number in range(fresh)]
+        store = InMemoryStore([*gone, *new])
         with session_on(store, folder=tmp_path) as session:
             assert len(session.propose(ScopeFilter(), now=NOW).prunes) == proposed
 

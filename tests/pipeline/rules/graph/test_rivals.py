@@ -1,11 +1,16 @@
 """Which names may be one, and what follows for their entities."""
 
+from pathlib import Path
+
 import pytest
 from builders import skipped
 from graph_world import apply, entity, propose, relation
 from mem0_dream.pipeline.rules.graph_names import same_names, siblings
 from mem0_dream.pipeline.stores.graph.entities import Node
 from mem0_dream.records import Label, Memory, Scope
+from rows import rows_of
+
+TABLE = Path(__file__).with_name("names.tsv")
 
 
 def node(name, *observations, kind="Service"):
@@ -13,32 +18,14 @@ def node(name, *observations, kind="Service"):
     return Node.of(Memory(name, name, Scope(()), category=kind, metadata=said))
 
 
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("DataService", "Data Service"), ("data_service", "DataService"), ("Postgres", "PostgreSQL"),
-        ("MQTT Configuration Panel", "MqttConfigurationPanel"), ("k8s cluster", "Kubernetes cluster"),
-        ("Derkino Data Service", "Data Service"), ("Door Lock Service", "DoorLockServiceImplementation"),
-        ("Garden Shop", "Garden Shop Project"), ("Header", "HeaderComponent"), ("User Profile", "User Profiles"),
-        ("Login Form", "Login Form (React)"), ("Data Model Update", "Data Model"),
-        ("install_tools", "install_tools.sh"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("a", "b"), rows_of(TABLE, "one"))
 @pytest.mark.parametrize("kind", ["Service", "Component"])
 def test_one_name_in_two_forms(a, b, kind):
     others = [node(f"Derkino {word}") for word in ("Web", "Trend Service", "Auth Service")]
     assert list(same_names([node(a), node(b, kind=kind), *others])) == [(min(a, b), max(a, b))]
 
 
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("Phase 1", "Phase 2"), ("Java", "JavaScript"), ("Auth Service", "Data Service"), ("Apple", "Apple Pie"),
-        ("API Test", "API Tester"), ("Team Page", "Team Page Images"), ("Shop", "Shop System"), ("v1", "v1s"),
-        ("Login Form (React)", "Login Form (Vue)"), ("Phase", "Phase (2)"), ("tools.sh", "tools.py"),
-        ("API Overview", "API Update"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("a", "b"), rows_of(TABLE, "two"))
 def test_names_of_two_things_are_two(a, b):
     assert same_names([node(a), node(b)]) == {}
 

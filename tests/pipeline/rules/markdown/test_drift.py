@@ -11,8 +11,10 @@ from markdown_trees import git, with_past, write_tree
 from mem0_dream.pipeline.rules.markdown_drift import Freshness, check_drift, condemned, mended, references_of
 from mem0_dream.pipeline.stores.markdown.project import build_index
 from mem0_dream.records import Memory, Scope
+from rows import rows_of
 
 SCOPE = Scope.of(directory="memory")
+TABLE = Path(__file__).with_name("drift.tsv")
 
 
 def _memory(text: str, *, frontmatter: bool = True, description: str = "") -> Memory:
@@ -37,61 +39,14 @@ def project(tmp_path: Path) -> Path:
     return write_tree(tmp_path, files)
 
 
-@pytest.mark.parametrize(
-    ("text", "files"),
-    [
-        ("see src/auth/login.py:42 and `utils.py`", ("src/auth/login.py", "utils.py")),
-        ("tests/test_x.py::test_y and `a/b.ts#L10`", ("a/b.ts", "tests/test_x.py")),
-        ("./run/me.sh", ("run/me.sh",)),
-        ("https://host/a/b.py ~/.bashrc ../up.py `src/**/*.ts` docs/<name>.md", ()),
-        ("[other](other.md) [[wiki]] `feedback_x.md` `origin/main` application/json", ()),
-        ("```\npython scripts/build.py\n```", ()),
-        ("A.md/B.md, x.py/y.py and `_test.go`, `.ts`", ()),
-    ],
-)
-def test_file_references(text: str, files: tuple[str, ...]) -> None:
-    assert references_of(text).files == files
+@pytest.mark.parametrize(("kind", "text", "named"), rows_of(TABLE, "files", "symbols", cells=3))
+def test_references(kind: str, text: str, named: str) -> None:
+    assert getattr(references_of(text), kind) == tuple(named.split())
 
 
-@pytest.mark.parametrize(
-    ("text", "symbols"),
-    [
-        ("call parse_config() or `foo.bar(x)`", ("bar", "parse_config")),
-        ("`UserManager`, the LegacyHandler class, `def do_it`", ("LegacyHandler", "UserManager", "do_it")),
-        ("`TypeScript` on GitHub, a class of bugs", ()),
-        ("```\nfoo()\n```", ()),
-    ],
-)
-def test_symbol_references(text: str, symbols: tuple[str, ...]) -> None:
-    assert references_of(text).symbols == symbols
-
-
-@pytest.mark.parametrize(
-    ("text", "freshness"),
-    [
-        ("`src/auth/login.py` has `login()`", Freshness.FRESH),
-        ("auth/login.py", Freshness.FRESH),
-        ("`src/auth/login.py` and `src/gone.py`", Freshness.PARTIALLY_STALE),
-        ("`src/gone.py` calls gone_function()", Freshness.FULLY_STALE),
-        ("`src/never.py` calls gone_function()", Freshness.PARTIALLY_STALE),
-        ("`other/never.py` calls gone_function()", Freshness.EVERGREEN),
-        ("`src/gone.py` and `src/never.py`", Freshness.PARTIALLY_STALE),
-        ("gone_function() is nowhere", Freshness.EVERGREEN),
-        ("`src/gone.py` uses SessionStore", Freshness.PARTIALLY_STALE),
-        ("`src/gone.py`\n```\npython src/auth/login.py\n```", Freshness.PARTIALLY_STALE),
-        ("`UnicodeEncodeError` from `super().run(x)` and print()", Freshness.EVERGREEN),
-        ("`src/gone.py` uses OtherStore", Freshness.FULLY_STALE),
-        ("`old/place.py` is the place", Freshness.PARTIALLY_STALE),
-        ("Prefers short answers.", Freshness.EVERGREEN),
-        ("GitHub and PayPal are used", Freshness.EVERGREEN),
-        ("generated/whatever.py is made by the build", Freshness.EVERGREEN),
-        ("generated/old.py is made by the build", Freshness.FRESH),
-        ("/etc/nowhere/nginx.conf", Freshness.EVERGREEN),
-        ("node_modules/x/index.js", Freshness.EVERGREEN),
-    ],
-)
-def test_freshness(project: Path, text: str, freshness: Freshness) -> None:
-    assert _drift(project, text).freshness is freshness
+@pytest.mark.parametrize(("text", "freshness"), rows_of(TABLE, "freshness"))
+def test_freshness(project: Path, text: str, freshness: str) -> None:
+    assert _drift(project, text).freshness is Freshness[freshness]
 
 
 @pytest.mark.parametrize(
@@ -158,17 +113,7 @@ def test_a_fact_about_a_person_outlives_its_file(project: Path, text: str, goes:
     assert condemned(_memory(text), _drift(project, text), now=NOW + timedelta(days=90)) is goes
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("It is in `old/place.py`.", "It is in `lib/new/place.py`."),
-        ("It is in old/place.py:12 for good", "It is in lib/new/place.py:12 for good"),
-        ("It was in `old/place.py`.", None),
-        ("`old/place.py` -> `lib/new/place.py`", None),
-        ("See [`old/place.py`](../old/place.py).", None),
-        ("It is in `old/place.py`. It was `old/place.py`.", "It is in `lib/new/place.py`. It was `old/place.py`."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "expected"), rows_of(TABLE, "mended", cells=2))
 def test_a_moved_path_is_mended_where_the_sentence_speaks_of_now(project, text, expected):
     assert mended(text, _drift(project, text).moved) == (expected or text)
 
