@@ -19,19 +19,8 @@ from ..encoder import encodable, equal_length_batches
 from ..guards import FACTS_VERSION
 from ..scorer import PairInput, PairScores, Remember, distinct, forgetful
 from ..text.statements import split_statements
+from . import columns
 from .calibrator import Calibrator
-from .columns import (
-    ENTAILS,
-    Floats,
-    PairSignals,
-    aligned,
-    feature_names,
-    own_columns,
-    placed,
-    read_once,
-    short_long,
-    sure_distinct,
-)
 from .screen import SCREEN_FILE, Screen
 from .weights import base_folder, check_features, check_sums, load_network, read_thresholds, sums_digest
 
@@ -46,7 +35,7 @@ READ_IN = "int8"  # numbers that the network reads in: what others said is no re
 BATCH_TOKENS = 512  # what a core holds near itself; four times as many were half as fast again
 ENOUGH = 8  # readings sure of `distinct` after which a memory is not read any more (decision 21)
 
-Answers = dict[tuple[str, str], tuple[Floats, Floats]]
+Answers = dict[tuple[str, str], tuple[columns.Floats, columns.Floats]]
 
 
 class BundledScorer:
@@ -100,7 +89,7 @@ class BundledScorer:
             read(alone, brief=False)
         return scores
 
-    def _worth(self, pairs: Sequence[PairInput], remember: Remember) -> Floats:
+    def _worth(self, pairs: Sequence[PairInput], remember: Remember) -> columns.Floats:
         """How much speaks for reading each pair, float64 [n]; 0 where its store shows it to be distinct."""
         if not self._screens or all(pair.context is None for pair in pairs):
             return np.ones(len(pairs))
@@ -116,11 +105,13 @@ class BundledScorer:
         """
         reader, _ = self._load()
         signals = reader.signals([(encodable(pair.a), encodable(pair.b)) for pair in pairs])
-        told = [at for at, s in enumerate(signals) if not (brief and sure_distinct(s.whole_memory[0]))]
-        columns = own_columns([signals[at] for at in told])
-        rows = np.full((len(pairs), columns.shape[1] + 2), np.nan, dtype=np.float32)
-        rows[told, :-2] = columns
-        rows[:, -2:] = [[row[ENTAILS] for row in signal.whole_entailment] for signal in signals]
+        told = [
+            at for at, s in enumerate(signals) if not (brief and columns.sure_distinct(s.whole_memory[0]))
+        ]
+        own = columns.own_columns([signals[at] for at in told])
+        rows = np.full((len(pairs), own.shape[1] + 2), np.nan, dtype=np.float32)
+        rows[told, :-2] = own
+        rows[:, -2:] = [[row[columns.ENTAILS] for row in signal.whole_entailment] for signal in signals]
         return rows
 
     def _conclude(self, pairs: Sequence[PairInput], readings: NDArray[np.float32]) -> PairScores:
@@ -128,11 +119,11 @@ class BundledScorer:
         _, calibrator = self._load()
         told = np.flatnonzero(~np.isnan(readings[:, 0]))
         probabilities = distinct(len(pairs)).probabilities
-        rows = placed(readings[told, :-2].astype(np.float64), [pairs[at] for at in told.tolist()])
+        rows = columns.placed(readings[told, :-2].astype(np.float64), [pairs[at] for at in told.tolist()])
         probabilities[told, :2] = calibrator.probabilities(rows)[:, :2].round(DECIMALS)
         probabilities[told, 2] = np.clip(1 - probabilities[told, :2].sum(axis=1), 0, 1)
         texts = [(encodable(pair.a), encodable(pair.b)) for pair in pairs]
-        long_first = np.array([short_long(a, b)[1] == a for a, b in texts])
+        long_first = np.array([columns.short_long(a, b)[1] == a for a, b in texts])
         down, up = readings[:, -2], readings[:, -1]
         forward, backward = np.where(long_first, down, up), np.where(long_first, up, down)
         entailment = np.stack([forward, backward], axis=1).astype(np.float32)
@@ -141,7 +132,7 @@ class BundledScorer:
     def _load(self) -> tuple[PairReader, Calibrator]:
         if self._parts is None:
             check_sums(self._folder)
-            check_features(self._folder, feature_names(), facts=FACTS_VERSION)
+            check_features(self._folder, columns.feature_names(), facts=FACTS_VERSION)
             network, tokenizer = load_network(self._folder, self._base or base_folder(self._folder))
             self._parts = PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
         return self._parts
@@ -158,29 +149,29 @@ class PairReader:
         self.network = network.eval()
         self.tokenizer = tokenizer
 
-    def signals(self, pairs: Sequence[tuple[str, str]], *, screen: bool = True) -> list[PairSignals]:
+    def signals(self, pairs: Sequence[tuple[str, str]], *, screen: bool = True) -> list[columns.PairSignals]:
         """Signals of pairs of texts, in their order.
 
         Each pair is read once, longer text first; unless that reading is sure that the two are distinct (or
         `screen` is off), the other order and every statement follow.
         """
-        ordered = [short_long(a, b) for a, b in pairs]
+        ordered = [columns.short_long(a, b) for a, b in pairs]
         answers = self.read(sorted({(long, short) for short, long in ordered}))
         asked = {
             (short, long)
             for short, long in ordered
-            if not (screen and sure_distinct(answers[long, short][1]))
+            if not (screen and columns.sure_distinct(answers[long, short][1]))
         }
         parts = {text: split_statements(text) for pair in asked for text in pair}
         wanted = set(asked)
         for short, long in asked:
             wanted |= {(long, part) for part in parts[short]} | {(short, part) for part in parts[long]}
-            wanted |= set(aligned(parts[short], parts[long]))
+            wanted |= set(columns.aligned(parts[short], parts[long]))
         answers |= self.read(sorted(wanted - answers.keys()))
         return [
             _gather(short, long, parts, answers)
             if (short, long) in asked
-            else read_once(short, long, *answers[long, short])
+            else columns.read_once(short, long, *answers[long, short])
             for short, long in ordered
         ]
 
@@ -205,16 +196,18 @@ class PairReader:
         return answers
 
 
-def _gather(short: str, long: str, parts: dict[str, tuple[str, ...]], answers: Answers) -> PairSignals:
+def _gather(
+    short: str, long: str, parts: dict[str, tuple[str, ...]], answers: Answers
+) -> columns.PairSignals:
     whole = [answers[long, short], answers[short, long]]
     of_short = [answers[long, part] for part in parts[short]]
     of_long = [answers[short, part] for part in parts[long]]
-    of_clauses = [answers[pair] for pair in aligned(parts[short], parts[long])] or whole
+    of_clauses = [answers[pair] for pair in columns.aligned(parts[short], parts[long])] or whole
     said = {
         name: (np.stack([entailment for entailment, _ in some]), np.stack([memory for _, memory in some]))
         for name, some in (("whole", whole), ("short", of_short), ("long", of_long), ("clauses", of_clauses))
     }
-    return PairSignals(
+    return columns.PairSignals(
         short, long, *said["whole"], said["short"][0], said["long"][0], said["short"][1], said["long"][1],
         said["clauses"][1],
     )  # fmt: skip

@@ -14,17 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from ...models import doubts as doubting
 from ...models.bindings import HALF_SAID, relation
-from ...models.doubts import (
-    BOTH_ENTAIL,
-    DOUBTS,
-    doubts,
-    hinted_conflict,
-    settled,
-    side_by_side,
-    stated_conflict,
-    two_states,
-)
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.keywords import CONTRADICTION_OVERLAP, opposed
 from ...models.same_statement import sameness, statement_key
@@ -52,7 +43,7 @@ ADDS = Evidence("adds", "one text has all words of the other, and no detail diff
 RULE = "rule"  # of the evidence that names a rule of the original skill; such a pair becomes a question
 FOREIGN = Evidence("language", "not in English, which is all that the scorer reads")
 ORDER = "order"
-_ASKED = DOUBTS | {UNCLEAR, "narrower"}  # forbids nothing, but leaves a merge to a person
+_ASKED = doubting.DOUBTS | {UNCLEAR, "narrower"}  # forbids nothing, but leaves a merge to a person
 RIVALS = frozenset({"rival", "progress", "binding", "stage", "past", RULE})
 """Evidence that two texts give rival values: if they are about one thing, one is wrong, so they never become
 one text."""
@@ -83,7 +74,7 @@ def decide(
         if any(item.veto for item in evidence):
             return Label.UNSURE, False
         kinds = {item.kind for item in evidence}
-        held = bool(kinds & _ASKED) or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
+        held = bool(kinds & _ASKED) or (ORDER in kinds and min(entailment) < doubting.BOTH_ENTAIL)
         return Label.DUPLICATE, duplicate >= thresholds.auto and not held
     if max(probabilities) in (duplicate, contradiction):
         return Label.UNSURE, False
@@ -189,10 +180,10 @@ def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evi
 def differences(texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0)) -> tuple[Evidence, ...]:
     """What the guards find, and what leaves a merge to a person; entailment is of b by a, and of a by b."""
     found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
-    if any(item.kind == "place" for item in found) and settled(texts.a, texts.b, entailment):
+    if any(item.kind == "place" for item in found) and doubting.settled(texts.a, texts.b, entailment):
         found = tuple(item for item in found if item.kind != "place")
     known = {item.kind for item in found}
-    doubted = doubts(texts.a, texts.b, found, entailment=entailment)
+    doubted = doubting.doubts(texts.a, texts.b, found, entailment=entailment)
     return (*found, *(item for item in doubted if item.kind not in known))
 
 
@@ -205,18 +196,18 @@ def _two_states(texts: PairInput, probabilities: Sequence[float], evidence: Iter
     if bindings.excludes and any(item.veto and item.kind == "binding" for item in found):
         return True
     return min(bindings.said) >= HALF_SAID and probabilities[CONTRADICTION] > probabilities[DUPLICATE] and (
-        two_states(texts.a, texts.b, found, texts.told)
+        doubting.two_states(texts.a, texts.b, found, texts.told)
     )  # fmt: skip
 
 
 def _unstated(texts: PairInput, probabilities: Sequence[float], evidence: Iterable[Evidence]) -> bool:
     """Whether a conflict among a person's memories is the scorer's alone, and no text states it."""
     found, sure = tuple(evidence), probabilities[CONTRADICTION]
-    if not texts.placed or sure >= UNSHARED or stated_conflict(texts.a, texts.b, found, texts.told):
+    if not texts.placed or sure >= UNSHARED or doubting.stated_conflict(texts.a, texts.b, found, texts.told):
         return False
     if sure >= UNSTATED and min(relation(texts.a, texts.b).said) >= HALF_SAID:
         return False
-    return sure < HINTED or not hinted_conflict(texts.a, texts.b, found, texts.told)
+    return sure < HINTED or not doubting.hinted_conflict(texts.a, texts.b, found, texts.told)
 
 
 def _plain(pair: Candidate) -> Candidate:
@@ -250,7 +241,7 @@ def _verdict(
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)
     if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:
         label = Label.CONTRADICTION if rivals is Contradicting.SURE else Label.UNSURE
-    elif label is Label.CONTRADICTION and side_by_side(texts.a, texts.b, evidence):
+    elif label is Label.CONTRADICTION and doubting.side_by_side(texts.a, texts.b, evidence):
         label = Label.DISTINCT
     elif label is Label.CONTRADICTION and _only_adds(texts.a, texts.b, evidence):
         label, evidence = Label.UNSURE, (*evidence, ADDS)

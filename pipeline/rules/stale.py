@@ -10,23 +10,8 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from ...models.guards import is_specific
+from ...models.text import vocabulary
 from ...models.text.tables import table_words
-from ...models.text.vocabulary import (
-    CHANGES,
-    EMPTY_AFTER_NO,
-    EMPTY_VALUES,
-    FILLERS,
-    GENERIC,
-    HALF_EMPTY,
-    JUDGEMENTS,
-    NO_ORDER,
-    NOISE,
-    NOUNS,
-    ORDERS,
-    PAST_EVENTS,
-    RULE_WORDS,
-    TASTES,
-)
 from ...models.text.words import Token, significant_words, tokens
 from ...records import CONFIRMED_KEY, LAST_STATED_KEY, Memory, Scope, as_utc, noted_moment, says_pinned
 from ...settings import Settings
@@ -114,20 +99,24 @@ def _is_generic(words: Sequence[Token]) -> bool:
     """All content words are empty, and the half-empty ones stand in empty company."""
     forms = {_form(token) for token in words}
     content = {_form(token) for token in words if not token.is_stop}
-    if content <= GENERIC or content <= NOISE:
+    if content <= vocabulary.GENERIC or content <= vocabulary.NOISE:
         return True
-    if content & TASTES:
-        return content <= GENERIC | HALF_EMPTY | TASTES and bool(forms & FILLERS)
-    return content <= GENERIC | HALF_EMPTY and bool(forms & (FILLERS | JUDGEMENTS | CHANGES | PAST_EVENTS))
+    if content & vocabulary.TASTES:
+        return content <= vocabulary.GENERIC | vocabulary.HALF_EMPTY | vocabulary.TASTES and bool(
+            forms & vocabulary.FILLERS
+        )
+    return content <= vocabulary.GENERIC | vocabulary.HALF_EMPTY and bool(
+        forms & (vocabulary.FILLERS | vocabulary.JUDGEMENTS | vocabulary.CHANGES | vocabulary.PAST_EVENTS)
+    )
 
 
 def _opens_indefinite(words: Sequence[Token]) -> bool:
     """Nothing but empty words, then "something about" or "some issue", which leaves the rest hanging."""
     for token, following in pairwise(words):
         form, after = _form(token), _form(following)
-        if form in FILLERS and (after in _ABOUT or (form == "some" and after in NOUNS)):
+        if form in vocabulary.FILLERS and (after in _ABOUT or (form == "some" and after in vocabulary.NOUNS)):
             return True
-        if not token.is_stop and form not in GENERIC | TASTES:
+        if not token.is_stop and form not in vocabulary.GENERIC | vocabulary.TASTES:
             return False
     return False
 
@@ -135,12 +124,12 @@ def _opens_indefinite(words: Sequence[Token]) -> bool:
 def _is_rule(words: Sequence[Token]) -> bool:
     """Whether a text forbids, demands or orders: "Never push", "No meetings", "Commit often"."""
     forms = [*(_form(token) for token in words), ""]
-    if forms[0] in ORDERS and len(words) > 1 and not NO_ORDER & set(forms):
+    if forms[0] in vocabulary.ORDERS and len(words) > 1 and not vocabulary.NO_ORDER & set(forms):
         return True
     return any(
-        (form == "no" and after not in EMPTY_AFTER_NO)
+        (form == "no" and after not in vocabulary.EMPTY_AFTER_NO)
         or (form in {"before", "after"} and after)
-        or (form not in {"no", "before", "after"} and form in RULE_WORDS)
+        or (form not in {"no", "before", "after"} and form in vocabulary.RULE_WORDS)
         or (form == "do" and after == "not")
         for form, after in pairwise(forms)
     )
@@ -149,7 +138,7 @@ def _is_rule(words: Sequence[Token]) -> bool:
 def _is_habit(words: Sequence[Token]) -> bool:
     """Whether a text says when something is done: "works at night", not "had lunch at noon"."""
     forms = [_form(token) for token in words if _form(token) != "the"]
-    if PAST_EVENTS & set(forms):
+    if vocabulary.PAST_EVENTS & set(forms):
         return False
     return any(after in _TIMES and before in _WHEN for before, after in pairwise(forms))
 
@@ -157,10 +146,14 @@ def _is_habit(words: Sequence[Token]) -> bool:
 def _names_something(text: str) -> bool:
     """Pronouns ("she/her"), a value ("Build tool: make"), a place ("in CI"), or an acronym of its own."""
     _, sign, value = text.replace("=", ":").partition(":")
-    if _PRONOUNS.search(text) or (sign and not {_form(token) for token in tokens(value)} <= EMPTY_VALUES):
+    if _PRONOUNS.search(text) or (
+        sign and not {_form(token) for token in tokens(value)} <= vocabulary.EMPTY_VALUES
+    ):
         return True
     acronyms = (match[0].lower() for match in _ACRONYM.finditer(text))
-    return text.upper() != text and bool(_PLACE.search(text) or any(each not in GENERIC for each in acronyms))
+    return text.upper() != text and bool(
+        _PLACE.search(text) or any(each not in vocabulary.GENERIC for each in acronyms)
+    )
 
 
 def _form(token: Token) -> str:
