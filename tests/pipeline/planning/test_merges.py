@@ -1,4 +1,4 @@
-"""Merges that hold: stars, proven drafts, nothing in dispute, and nothing left for a second pass."""
+"""Merges that hold: stars, proven drafts, nothing in dispute, nothing left for a second pass; and copies."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
-from builders import CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory
+from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory
 from hypothesis import example, given, settings, strategies as st
-from mem0_dream.pipeline.judging.judge import judge
-from mem0_dream.pipeline.planning.merges import Consolidated, draft_merges, fused, last_stated
-from mem0_dream.records import Candidate, Label, Memory, Verdict
+from mem0_dream.pipeline.judging.judge import EXACT, judge
+from mem0_dream.pipeline.planning.merges import (
+    Consolidated,
+    collapse,
+    draft_merges,
+    expand,
+    fused,
+    last_stated,
+    stars,
+)
+from mem0_dream.records import Candidate, Label, Memory, Verdict, rejection_key
 from mem0_dream.testing import FakeScorer
 from messy import BOTH, DOG, DOG_LONG, DOG_NAME, SAILOR_A, SAILOR_B, moody_scorer
 
@@ -196,3 +204,114 @@ def test_whatever_the_judge_says_the_rules_hold(texts: list[str], seed: int, shu
     after = [item for item in memories if item.id not in gone]
     after += [fused(merge.members, merge.text) for merge in merges if merge.survivor is None]
     assert drafted(after, scorer) == ()
+
+
+def graph(pairs):
+    edges = {}
+    for a, b in pairs:
+        if a != b:
+            edges.setdefault(a, set()).add(b)
+            edges.setdefault(b, set()).add(a)
+    return edges
+
+
+@pytest.mark.parametrize("chain", ["abc", "abcd"])
+def test_a_chain_is_one_star_around_its_second_and_never_joins_its_ends(chain):
+    """In A~B~C~D D does not touch B, so it stays with nobody once C is claimed."""
+    assert stars(graph(itertools.pairwise(chain)), rank={}) == (("b", ("a", "c")),)
+
+
+def test_ties_go_to_the_higher_rank_then_the_smaller_id():
+    edges = graph([("a", "b")])
+    assert stars(edges, rank={"b": (2.0,), "a": (1.0,)}) == (("b", ("a",)),)
+    assert stars(edges, rank={}) == (("a", ("b",)),)
+
+
+nodes = st.sampled_from("abcdefgh")
+
+
+@given(st.lists(st.tuples(nodes, nodes)))
+def test_stars_are_disjoint_and_direct_and_complete(pairs):
+    edges = graph(pairs)
+    found = stars(edges, rank={})
+    members = [member for centre, others in found for member in (centre, *others)]
+    assert len(members) == len(set(members))
+    assert all(other in edges[centre] for centre, others in found for other in others)
+    free = set(edges) - set(members)
+    assert not any(other in free for node in free for other in edges[node])
+
+
+@given(st.lists(st.tuples(nodes, nodes)), st.randoms())
+def test_the_order_of_edges_does_not_matter(pairs, random):
+    shuffled = list(pairs)
+    random.shuffle(shuffled)
+    assert stars(graph(pairs), rank={}) == stars(graph(shuffled), rank={})
+
+
+TEA = "Likes tea."
+
+
+def test_equal_texts_are_collapsed() -> None:
+    standing, copies = collapse([memory("a", TEA), memory("b", "likes  tea"), memory("c", "Has a dog.")])
+    assert [item.id for item in standing] == ["a", "c"]
+    assert {key: [copy.id for copy in value] for key, value in copies.items()} == {"a": ["b"]}
+
+
+def test_scope_and_category_tell_copies_apart() -> None:
+    memories = [memory("a", TEA), memory("b", TEA, scope=BOB), memory("c", TEA, category=None)]
+    assert collapse(memories) == (tuple(memories), {})
+
+
+def test_the_best_spelt_and_latest_stands() -> None:
+    spelt, _ = collapse([memory("a", "likes tea", days=1), memory("b", TEA, days=9)])
+    assert [item.id for item in spelt] == ["b"]
+    latest, _ = collapse([memory("a", TEA, days=9), memory("b", TEA, days=1)])
+    assert [item.id for item in latest] == ["b"]
+
+
+def test_a_refused_copy_stands_for_itself() -> None:
+    a, b, c = memory("a", TEA, days=1), memory("b", "likes tea"), memory("c", "Likes  tea")
+    standing, copies = collapse([a, b, c], rejected=frozenset({rejection_key(a, b)}))
+    assert [item.id for item in standing] == ["a", "b"]
+    assert [copy.id for copy in copies["a"]] == ["c"]
+
+
+def test_copies_of_nobody_become_a_merge_of_their_own() -> None:
+    standing, copies = collapse([memory("a", TEA), memory("b", TEA), memory("c", TEA)])
+    (merge,) = expand([], standing, copies)
+    assert [item.id for item in merge.members] == ["a", "b", "c"]
+    assert merge.survivor == standing[0].id
+    assert all(verdict.auto and verdict.evidence == (EXACT,) for verdict in merge.verdicts)
+    assert {name for verdict in merge.verdicts for name in (verdict.pair.a, verdict.pair.b)} == set("abc")
+
+
+def test_copies_join_the_merge_of_their_representative() -> None:
+    """A copy of a member that goes shares that member's verdict, with the directions the right way round."""
+    stays, goes, copy = memory("m", "Likes green tea."), memory("b", TEA), memory("z", TEA)
+    pair, sure = Candidate("b", "m", 0.8), (0.95, 0.0, 0.05)
+    verdict = Verdict(pair, Label.DUPLICATE, auto=True, probabilities=sure, entailment=(0.1, 0.9))
+    merge = Consolidated((goes, stays), "m", stays.text, (verdict,))
+    (whole,) = expand([merge], [goes, stays], {"b": (copy,)})
+    assert [item.id for item in whole.members] == ["b", "m", "z"]
+    shared = next(item for item in whole.verdicts if item.pair.b == "z")
+    assert (shared.pair.a, shared.pair.cosine, shared.pair.exact) == ("m", 0.8, False)
+    assert shared.entailment == (0.9, 0.1)
+    assert shared.evidence == (EXACT,)
+
+
+names = st.lists(
+    st.sampled_from(["Likes tea.", "likes tea", "Has a dog.", "LIKES TEA", "Owns a car"]), max_size=9
+)
+
+
+@given(names, st.randoms())
+def test_nothing_is_lost_or_doubled(texts: list[str], random) -> None:
+    memories = [memory(f"m{number}", text, scope=ALICE) for number, text in enumerate(texts)]
+    standing, copies = collapse(memories)
+    found = [item.id for item in standing] + [copy.id for group in copies.values() for copy in group]
+    assert sorted(found) == sorted(item.id for item in memories)
+    shuffled = list(memories)
+    random.shuffle(shuffled)
+    assert collapse(shuffled) == (standing, copies)
+    merged = [item.id for merge in expand([], standing, copies) for item in merge.members]
+    assert len(merged) == len(set(merged))
