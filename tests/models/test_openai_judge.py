@@ -10,10 +10,8 @@ from mem0_dream.models.llm import PAIRS_PER_REQUEST, OpenAIJudge
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.scorer import PairInput
 
-TEA, GREEN = (
-    PairInput("Likes tea.", "Likes green tea.", 0.9),
-    PairInput("Likes green tea.", "Likes tea.", 0.9),
-)
+TEA = PairInput("Likes tea.", "Likes green tea.", 0.9)
+GREEN = TEA.swapped()
 
 
 class Endpoint(LanguageModel):  # type: ignore[misc]
@@ -32,13 +30,8 @@ class Endpoint(LanguageModel):  # type: ignore[misc]
 
 
 def verdict(number, label="duplicate", confidence=0.9, *, forward=True, backward=False):
-    return {
-        "number": number,
-        "label": label,
-        "confidence": confidence,
-        "a_says_all_of_b": forward,
-        "b_says_all_of_a": backward,
-    }
+    told = {"number": number, "label": label, "confidence": confidence}
+    return {**told, "a_says_all_of_b": forward, "b_says_all_of_a": backward}
 
 
 @pytest.fixture
@@ -72,10 +65,7 @@ def test_many_pairs_travel_together(endpoint):
 @pytest.mark.parametrize(
     "content",
     [
-        "no json",
-        "[]",
-        '{"verdicts": 3}',
-        '{"verdicts": [1]}',
+        *("no json", "[]", '{"verdicts": 3}', '{"verdicts": [1]}'),
         json.dumps({"verdicts": [verdict(2)]}),
         json.dumps({"verdicts": [verdict(1, label="same")]}),
         json.dumps({"verdicts": [verdict(1, confidence=7)]}),

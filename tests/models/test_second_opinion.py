@@ -33,19 +33,10 @@ TABLE = {(DOG, DOG_NAME): (0.7, 0.0, 0.3), (SEA, VOYAGE): (0.8, 0.0, 0.2), (OFFI
 
 
 NO_VERDICTS = (
-    "They are duplicates.",
-    'Sure! {"label": "duplicate"}',
-    '{"label": "same"}',
-    '{"label": "duplicate"} Hope this helps.',
-    '{"label": ["duplicate"]}',
-    '{"verdict": "duplicate"}',
-    '{"label": "distinct", "label": "duplicate"}',
-    '["duplicate"]',
-    '"duplicate"',
-    '{"label": "duplicate"',
-    "[" * 50_000,
-    "",
-)
+    "They are duplicates.", 'Sure! {"label": "duplicate"}', '{"label": "same"}', '{"label": ["duplicate"]}',
+    '{"label": "duplicate"} Hope this helps.', '{"verdict": "duplicate"}', '["duplicate"]', '"duplicate"',
+    '{"label": "distinct", "label": "duplicate"}', '{"label": "duplicate"', "[" * 50_000, "",
+)  # fmt: skip
 
 
 class Store(InMemoryStore):
@@ -99,7 +90,6 @@ Ask = Callable[..., Asked]
 
 @pytest.fixture
 def ask(store: Store, tmp_path: Path, wanted: bool | str) -> Ask:
-    """Asks for opinions about a store, over an endpoint and over mem0's own client."""
     return lambda asked=store, **options: Asked(asked, tmp_path, wanted, **options)
 
 
@@ -120,16 +110,14 @@ class TestOverHttp:
         assert asked.unsure == []
         assert asked.said[0].startswith("second opinion: asking m")
         assert asked.said[0].endswith("about 3 unsure pairs, one call each.")
-        assert asked.said[1] == (
-            "second opinion: 3 of 3 pairs answered (1 duplicate, 1 contradiction, 1 distinct)."
-        )
+        counted = "1 duplicate, 1 contradiction, 1 distinct"
+        assert asked.said[1] == f"second opinion: 3 of 3 pairs answered ({counted})."
 
     def test_the_most_probable_are_asked_first_and_no_more_than_the_limit(self, ask, model):
         asked = ask(second_opinion_limit=1)
         assert model.pairs == [tuple(sorted((SEA, VOYAGE)))]
-        assert asked.said[0].endswith(
-            "about 1 unsure pairs, one call each; 2 left for another run (limit 1)."
-        )
+        told = "about 1 unsure pairs, one call each; 2 left for another run (limit 1)."
+        assert asked.said[0].endswith(told)
         assert asked.unsure == [("dog1", "dog2"), ("work1", "work2")]
 
     def test_what_was_answered_is_never_asked_again(self, ask, model, store):
@@ -165,11 +153,8 @@ class TestOverHttp:
         assert asked.said[1].endswith("; 1 stays unsure: 1 late.")
 
     def test_too_many_requests_are_tried_again_when_the_server_says(self, ask, model):
-        model.replies = [
-            Reply(status=429, headers={"Retry-After": "0.1"}),
-            Reply(status=500),
-            says("duplicate"),
-        ]
+        later = Reply(status=429, headers={"Retry-After": "0.1"})
+        model.replies = [later, Reply(status=500), says("duplicate")]
         asked = ask(second_opinion_limit=1)
         assert len(model.asked) == 3
         assert len(asked.plan.merges) == 1
@@ -178,9 +163,8 @@ class TestOverHttp:
         pairs = dict(TABLE)
         for tool in ("spade", "rake", "hoe"):
             texts = f"Owns a {tool}.", f"Keeps the {tool} dry."
-            store.rows |= InMemoryStore(
-                [memory(f"{tool}{x}", t) for x, t in zip("ab", texts, strict=True)]
-            ).rows
+            more = [memory(f"{tool}{x}", text) for x, text in zip("ab", texts, strict=True)]
+            store.rows |= InMemoryStore(more).rows
             pairs[texts] = (0.65, 0.0, 0.35)
         model.decide = lambda _a, _b: Reply(status=500)
         asked = ask(scorer=FakeScorer(pairs))

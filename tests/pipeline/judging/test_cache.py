@@ -299,7 +299,6 @@ class TwoSteps:
         self.concluded = 0
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
-        """The steps in a row."""
         return self.score_with(pairs, forgetful)
 
     def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:

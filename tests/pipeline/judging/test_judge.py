@@ -44,7 +44,6 @@ def test_the_table(probabilities, evidence, label, auto):
 
 
 def of_two(a, b, scores, *, scorer=None, **options) -> Verdict:
-    """The verdict on two texts of which a scorer says this."""
     memories = {"a": memory("a", a), "b": memory("b", b)}
     scorer = scorer or FakeScorer(default=lambda _a, _b: scores)
     (verdict,) = judge([Candidate("a", "b", 0.9)], memories, scorer, **options)

@@ -48,7 +48,6 @@ def test_two_memories_alone_have_nothing_else_near() -> None:
 
 
 def said(count: int) -> list[str]:
-    """So many texts that share words in turn."""
     words = ("tea", "dog", "tram", "choir", "garden")
     return [f"{words[at % 5]} {words[at % 3]} {words[at % 2]}" for at in range(count)]
 
@@ -120,8 +119,6 @@ def test_a_place_among_a_few_says_nothing() -> None:
 
 
 class ReadingScorer(FakeScorer):
-    """A fake that wants to know where pairs stand."""
-
     reads_context = True
 
 

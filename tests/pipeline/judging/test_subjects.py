@@ -67,8 +67,6 @@ def test_settings_come_before_the_built_in_lists() -> None:
 
 
 def test_an_unknown_key_is_unclear_while_its_values_group() -> None:
-    """Values that are dates, numbers, remarks or hardly repeat say where a memory is from."""
-
     def unclear(*values: object) -> frozenset[str]:
         memories = [memory(str(i), PAYS, metadata={"lane": value}) for i, value in enumerate(values)]
         return keys_of(memories).unclear
@@ -142,7 +140,6 @@ class TestCopies:
         assert len(collapse([*alone, about("c", account="Vellum")])[0]) == 3
 
     def test_copies_about_other_subjects_look_for_neighbours_of_their_own(self) -> None:
-        """One must not stand for the other."""
         memories = [about("a", account="Kestrel"), about("b", account="Vellum"), about("c", "Pays late.")]
         vectors = FakeEncoder().encode([item.text for item in memories])
         found = find_candidates(memories, vectors, floor=-1.0, neighbours=5)

@@ -32,7 +32,6 @@ def judged(new: Sequence[Memory], others: Sequence[Memory], scorer: FakeScorer) 
 
 
 def drafted(memories: Sequence[Memory], scorer: FakeScorer) -> tuple[Consolidated, ...]:
-    """The merges of these memories, every pair of which is judged."""
     given = judged(memories, (), scorer)
     return draft_merges(memories, given, judge_new=lambda new, others: judged(new, others, scorer))
 
@@ -142,7 +141,6 @@ def test_a_draft_that_would_raise_a_new_contradiction_is_dropped() -> None:
 
 
 def test_a_draft_that_would_be_merged_again_is_dropped() -> None:
-    """A second pass over the consolidated scope must propose nothing."""
     third = "Dad was a sailor."
     scorer = duplicates([SAILOR_A, SAILOR_B, *BOTH], [third, *BOTH])
     memories = [memory("a", SAILOR_A), memory("b", SAILOR_B), memory("c", third)]

@@ -24,13 +24,10 @@ PLAIN = Settings(floor=-1.0, max_delete=1.0)
 
 def two_dogs() -> InMemoryStore:
     """One says less and has more metadata."""
-    return InMemoryStore(
-        [
-            memory("d1", DOG, days=90, metadata={"source": "chat", "tags": ["pet"], "vet": "Dr Ode"}),
-            memory("d2", DOG_NAME, days=20, metadata={"source": "form", "tags": ["dog", "pet"]}),
-            memory("x", "Shoe size 39"),
-        ]
-    )
+    less = {"source": "chat", "tags": ["pet"], "vet": "Dr Ode"}
+    more = {"source": "form", "tags": ["dog", "pet"]}
+    rows = memory("d1", DOG, days=90, metadata=less), memory("d2", DOG_NAME, days=20, metadata=more)
+    return InMemoryStore([*rows, memory("x", "Shoe size 39")])
 
 
 def session(store: InMemoryStore, folder: Path) -> Session:
@@ -102,9 +99,8 @@ def test_a_run_killed_at_the_metadata_is_finished(tmp_path: Path, *, after: bool
 
 
 def test_values_of_earlier_merges_stay_listed() -> None:
-    merged = memory(
-        "a", DOG, days=9, metadata={"place": "Leeds", "merged_values": {"place": ["York", "Leeds"]}}
-    )
+    earlier = {"place": "Leeds", "merged_values": {"place": ["York", "Leeds"]}}
+    merged = memory("a", DOG, days=9, metadata=earlier)
     new = memory("b", DOG, days=1, metadata={"place": "York", "merged_from": ["z"]})
     united = united_metadata([merged, new])
     assert united["merged_values"] == {"place": ["Leeds", "York"]}
@@ -112,24 +108,22 @@ def test_values_of_earlier_merges_stay_listed() -> None:
     assert united["merged_from"] == ["a", "b", "z"]
 
 
+EARLY, LATE = date(2027, 1, 1), date(2028, 1, 1)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "then"),
     [
-        (None, date(2027, 1, 1), None),
-        (date(2028, 1, 1), date(2027, 1, 1), "2028-01-01"),
-        (date(2027, 1, 1), date(2028, 1, 1), "2028-01-01"),
-        (date(2027, 1, 1), None, None),
-        (None, None, None),
+        (None, EARLY, None),
+        (LATE, EARLY, str(LATE)),
+        (EARLY, LATE, str(LATE)),
+        (EARLY, None, None),
+        (None,) * 3,
     ],
 )
 def test_a_fact_does_not_go_sooner_than_its_longest_source(tmp_path, first, second, then):
-    store = InMemoryStore(
-        [
-            memory("d1", DOG, expires_on=first),
-            memory("d2", DOG_NAME, expires_on=second),
-            memory("x", "Shoe size 39"),
-        ]
-    )
+    rows = memory("d1", DOG, expires_on=first), memory("d2", DOG_NAME, expires_on=second)
+    store = InMemoryStore([*rows, memory("x", "Shoe size 39")])
     before = copy.deepcopy(store.rows)
     with session(store, tmp_path) as opened:
         run = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW).run
@@ -153,11 +147,8 @@ def test_mem0_keeps_it_beside_its_own_keys(place: Place) -> None:
     store = place.open()
     before = store.fetch([row_id])[row_id]
     old = datetime(2024, 5, 1, tzinfo=UTC)
-    told: dict[str, Any] = {
-        "source": "form",
-        "tags": ["a", "b"],
-        "merged_values": {"source": ["chat", "form"]},
-    }
+    values = {"source": ["chat", "form"]}
+    told: dict[str, Any] = {"source": "form", "tags": ["a", "b"], "merged_values": values}
     store.write(Amend(row_id, told, old, "2099-01-01"))
     lasting = store.parse(store.fetch([row_id])[row_id]).expires_on
     store.write(Amend(row_id, told, old, ""))

@@ -76,7 +76,6 @@ def test_a_conflict_names_the_newer_side_and_keeps_both_until_chosen():
 
 
 def test_a_conflict_speaks_for_whole_clusters():
-    """Two duplicates against one: one conflict, and choosing the one removes both."""
     scorer = duplicates([TEA, TEA_LONG])
     scorer._pairs["Likes tea.", "Never drinks tea."] = CONTRADICTION
     plan = planned(memory("a", TEA), memory("b", TEA_LONG), memory("c", COFFEE, days=1), scorer=scorer)

@@ -128,7 +128,6 @@ class Far(FakeEncoder):
 
 
 def fused_store() -> InMemoryStore:
-    """Two memories that become one new text, among a crowd."""
     run = "Runs the Leeds marathon every spring with the Otley harriers club"
     rows = [memory("run1", f"Trains on hills. {run}."), memory("run2", f"{run}. Wears carbon shoes.")]
     return InMemoryStore(
@@ -137,7 +136,6 @@ def fused_store() -> InMemoryStore:
 
 
 def session(store: InMemoryStore, path: Path, **settings: Any) -> Session:
-    """A session for which the two are duplicates by their words."""
     limits = Settings(scorer="keywords", **settings)
     return Session(store, settings=limits, state_dir=state(path), encoder=Far())
 

@@ -61,8 +61,6 @@ def test_the_same_stage_begins_anew() -> None:
 
 
 class Terminal(io.StringIO):
-    """A stream that a person watches."""
-
     def isatty(self) -> bool:
         return True
 

@@ -162,9 +162,8 @@ def test_a_secret_is_out_of_the_plan_and_its_file() -> None:
 
 
 def test_a_proposal_tells_how_old_the_memory_is() -> None:
-    plan = junk_plan(
-        InMemoryStore([memory("g", "Hi!", days=12), memory("u", "Hello", days=None)]), "greeting"
-    )
+    greetings = InMemoryStore([memory("g", "Hi!", days=12), memory("u", "Hello", days=None)])
+    plan = junk_plan(greetings, "greeting")
     assert [prune.age_days for prune in plan.prunes] == [12, None]
 
 
@@ -228,15 +227,9 @@ def test_a_shown_member_keeps_its_precondition() -> None:
 
 @pytest.fixture
 def store() -> InMemoryStore:
-    """The usual store, with a secret, a greeting, and a heartbeat."""
     store = messy_store()
-    more = InMemoryStore(
-        [
-            memory("token", TOKEN_TEXT),
-            memory("hi", "User greeted the assistant."),
-            memory("beat", "HEARTBEAT_OK"),
-        ]
-    )
+    texts = {"token": TOKEN_TEXT, "hi": "User greeted the assistant.", "beat": "HEARTBEAT_OK"}
+    more = InMemoryStore([memory(name, text) for name, text in texts.items()])
     store.rows |= more.rows
     store.vectors |= more.vectors
     return store
@@ -267,9 +260,8 @@ def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(dream, store, tmp
 
 
 def test_who_forgets_a_secret_is_not_shown_it(dream: Invoke, store: InMemoryStore) -> None:
-    told = dream(
-        "forget", "deploy token", *USER, answers="1\ny\n", settings=f"{OWN[:-1]}, hygiene: [secret]}}"
-    ).output
+    looking = f"{OWN[:-1]}, hygiene: [secret]}}"
+    told = dream("forget", "deploy token", *USER, answers="1\ny\n", settings=looking).output
     assert "is [GitHub Token]" in told
     assert TOKEN[:12] not in told
     assert "token" not in store.rows

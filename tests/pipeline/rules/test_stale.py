@@ -81,7 +81,6 @@ class TestStale:
 
     @pytest.mark.parametrize(("days", "expected"), [(180, False), (180.01, True), (3, False), (-2, False)])
     def test_a_recent_access_keeps_it(self, days, expected):
-        """Read within the window, or, by a wrong clock, in the future: it stays."""
         assert stale(created_at=ago(400), accessed_at=ago(days)) is expected
 
     def test_the_later_of_both_access_times_counts(self):

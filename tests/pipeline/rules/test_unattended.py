@@ -54,7 +54,6 @@ def test_only_a_record_of_the_same_scope_counts() -> None:
 class TestPass:
     @pytest.fixture
     def session(self, tmp_path: Path) -> Session:
-        """A scope with an old errand, an old allergy and something new."""
         store = InMemoryStore(
             [old("tap", PLUMBER), old("nuts", "Is allergic to penicillin"), memory("x", "Likes tea")]
         )

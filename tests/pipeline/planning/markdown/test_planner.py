@@ -54,7 +54,6 @@ def tree_in(folder: Path) -> Project:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Project:
-    """A project in which every kind of change is due."""
     return tree_in(tmp_path)
 
 

@@ -45,7 +45,6 @@ def _asked(project: Project) -> list[Merge | Resolve]:
 
 
 def _answered(project: Project, choice: str | None = None) -> Plan:
-    """What follows from a yes, or from a choice."""
     with _session(project) as session:
         proposal = look(session)
         (question,) = _questions(proposal)
