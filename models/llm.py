@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from urllib.parse import urlsplit
 from ..errors import ConfigError, MissingExtraError, NoAnswerError, UsageError
 from .http import Failure, failure_of
 from .scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairInput, PairScores, Thresholds
-from .text.tables import table_text
+from .text.tables import pattern, table_text
 
 if TYPE_CHECKING:
     import httpx
@@ -239,8 +238,6 @@ LABELS = ("duplicate", "contradiction", "distinct", "unsure")
 OPENAI_PREFIX = "openai:"
 _REFUSALS = frozenset({400, 401, 403, 404, 422})
 """Status codes that the next pair would meet, too: a wrong key, model, address or parameter."""
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL | re.IGNORECASE)
-_SECRET_KEYS = re.compile(r"key|secret|token|password|credential", re.IGNORECASE)
 
 
 class Mem0Adviser:
@@ -255,7 +252,9 @@ class Mem0Adviser:
             )
         self._provider = str(section.get("provider") or "openai")
         self._config: dict[str, Any] = dict(section.get("config") or {})
-        public = {key: value for key, value in self._config.items() if not _SECRET_KEYS.search(str(key))}
+        public = {
+            key: value for key, value in self._config.items() if not pattern("secret_key").search(str(key))
+        }
         self.name = f"mem0:{self._provider}:{json.dumps(public, sort_keys=True, default=str)}"
         model = self._config.get("model")
         self.spoken = f"{model} ({self._provider})" if model else f"the default model of {self._provider}"
@@ -325,7 +324,7 @@ def verdict(content: object) -> str | None:
     """
     if not isinstance(content, str):
         return None
-    fenced = _FENCE.match(content)
+    fenced = pattern("answer_fence").match(content)
     try:
         read = json.loads(fenced[1] if fenced else content, object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError):

@@ -6,7 +6,6 @@ which memory was called a. Model answers come in as arrays; this module loads no
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,6 +26,7 @@ from ..text.words import CACHED_TEXTS
 Floats = NDArray[np.float64]
 Item = TypeVar("Item")
 
+_WORD = pattern("statistics_word")
 ENTAILS, NEUTRAL, CONTRADICTS = 0, 1, 2
 DISTINCT = 2  # column of the memory head
 SURE_DISTINCT = 0.99  # of one reading: decisions came out as with all readings (decision 19)
@@ -197,11 +197,6 @@ def guard_row(short: str, long: str) -> list[float]:
     return [float(columns.get(name, 0.0)) for name in _GUARD_NAMES]
 
 
-_WORD = re.compile(r"[^\W_]+(?:[.:/'’-][^\W_]+)*")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_CAPITALISED = re.compile(r"\b[A-Z][\w-]+")
-_NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w-]+")
-_PART = re.compile(r"[.;:!?]\s|,\s|[\n()–—]|\b(?:and|but|while|with|which|who|because|so that)\b")
 _NEGATIONS, _UPDATE_WORDS, _STOP = (
     frozenset(table_words("statistics", key)) for key in ("negations", "updates", "stop")
 )
@@ -265,7 +260,7 @@ def text_statistics(text: str) -> TextStatistics:
     plain = " ".join(words)
     clauses = [
         frozenset(_stem(word) for word in _WORD.findall(piece) if word not in _STOP)
-        for piece in _PART.split(text.lower())[:MOST_PARTS]
+        for piece in pattern("statistics_part").split(text.lower())[:MOST_PARTS]
     ]
     clauses = [clause for clause in clauses if clause]
     joined = (
@@ -275,9 +270,9 @@ def text_statistics(text: str) -> TextStatistics:
         words=words,
         distinct=frozenset(words),
         content=frozenset(_stem(word) for word in words if word not in _STOP),
-        numbers=frozenset(_NUMBER.findall(text)),
-        capitalised=frozenset(word.lower() for word in _CAPITALISED.findall(text)),
-        inside=frozenset(name.lower() for name in _NAME.findall(text)),
+        numbers=frozenset(pattern("statistics_number").findall(text)),
+        capitalised=frozenset(word.lower() for word in pattern("capitalised").findall(text)),
+        inside=frozenset(name.lower() for name in pattern("capitalised_inside").findall(text)),
         updates=frozenset(_UPDATE_WORDS.intersection(words)),
         negations=sum(word in _NEGATIONS for word in words),
         trigrams=frozenset(plain[i : i + 3] for i in range(len(plain) - 2)),

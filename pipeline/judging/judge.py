@@ -28,7 +28,7 @@ from ...models.scorer import (
     english_only,
     limits_for,
 )
-from ...models.text.tables import table_lines, table_words
+from ...models.text.tables import pattern, table_lines, table_words
 from ...models.text.words import exact_key, is_english, only_denied, overlap, significant_words, tokens
 from ...records import Candidate, Evidence, Label, Memory, Verdict
 from .candidates import Near
@@ -294,12 +294,6 @@ def close_for(encoder: str) -> float:
     return CLOSE_IN_WORDS if encoder.startswith("words-") else CLOSE
 
 
-_OVER = re.compile(
-    r"\b(?:used to|until|no longer|former(?:ly)?|previous(?:ly)?|in the past|was|were|had|not|never|before|"
-    r"wants?|plans?|might|may|would|considers?|considering|if|when|or)\b|n't\b",
-    re.IGNORECASE,
-)
-"""What makes a value none that is claimed to hold now."""
 _NOBODY = frozenset(
     ("user", "i", "the", "my", "our", "we", "a", "an", "user's", "current", "currently", "now", "also")
 )
@@ -329,7 +323,7 @@ def two_values(a: str, b: str, single: Collection[str]) -> str:
 def _value(text: str, attribute: str) -> tuple[frozenset[str], str] | None:
     """Whose value it is, and the value; None where the text claims none, or several."""
     found = list(dict.fromkeys(_claims(text, attribute)))
-    return found[0] if len(found) == 1 and not _OVER.search(text) else None
+    return found[0] if len(found) == 1 and not pattern("not_claimed_now").search(text) else None
 
 
 def _claims(text: str, attribute: str) -> Iterator[tuple[frozenset[str], str]]:

@@ -12,11 +12,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ...models.text.tables import table_words
+from ...models.text.tables import pattern, table_words
 from ...models.text.words import significant_words
 from ...records import Evidence, Memory, Scope
 from ...settings import Settings
 
+_PLAIN = pattern("plain_part")
 SUBJECT = "subject"
 UNCLEAR = "metadata"
 _PROVENANCE_KEY = ""  # as evidence different subjects forbid a merge, unclear keys leave it to a person
@@ -26,12 +27,6 @@ _SUBJECTS, _PROVENANCE, _HANDLES, _MOMENTS, _UNCLEAR_LISTS = (
     for key in ("subjects", "provenance", "handles", "moments", "unclear_lists")
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_PLAIN = re.compile(r"[^\W_]+")
-_OF_NO_GROUP = re.compile(
-    r"\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?(?:[T ].*)?$"  # dates and times
-    r"|[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{12,}$|\w+://|[\d.,:%+ -]+$",
-    re.IGNORECASE,
-)
 _LONGEST_NAME = 6  # words: a longer value is a remark and names nothing
 
 _FEW = 4
@@ -166,7 +161,9 @@ def _spoken(value: object, *, lists: bool) -> tuple[str, ...]:
 
 def _groups(values: list[str]) -> bool:
     names = [
-        value for value in values if not _OF_NO_GROUP.match(value) and len(value.split()) <= _LONGEST_NAME
+        value
+        for value in values
+        if not pattern("of_no_group").match(value) and len(value.split()) <= _LONGEST_NAME
     ]
     if len(names) < len(values) / 2:
         return False

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ...models.text.tables import pattern
 from ...records import Candidate, Scope
 from ..actions import Action, Member, Merge, Prune, Relate
 from ..plan import Plan
@@ -24,8 +25,6 @@ RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM = "related_to", "supersedes", "
 STANDARD = (RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM, "competes_in", "part_of")
 """The types that are proposed or understood; others are left as they are."""
 
-_EXACT = re.compile(r"[^\W_][ _./:-][^\W_]|[a-z][A-Z]|\d")
-"""What a name holds that is not just a word of everyday."""
 _APPLYING = ("pattern",)
 _APPLIED_TO = ("stack", "tech-insight")
 _SHORTEST_NAME = 3
@@ -279,7 +278,9 @@ def _applied(nodes: Mapping[str, Node]) -> list[Edge]:
 
 def _named(nodes: Mapping[str, Node]) -> list[Edge]:
     """Memories that name another one in so many letters, where its name is no mere word."""
-    names = [name for name in sorted(nodes) if len(name) > _SHORTEST_NAME and _EXACT.search(name)]
+    names = [
+        name for name in sorted(nodes) if len(name) > _SHORTEST_NAME and pattern("no_mere_word").search(name)
+    ]
     if not names:
         return []
     found = re.compile(

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...models.facts.names import same_name
-from ...models.text.tables import table_words
+from ...models.text.tables import pattern, table_words
 from ...models.text.words import significant_words
 from ..stores.graph.entities import Node, parts_of
 
+_PARENTHESES = pattern("in_parentheses")
 PARTNER_SHARE = 0.25
 """Share of the shorter one's words in common below which no two memories were ever near each other."""
 
@@ -27,7 +28,6 @@ _OPTIONAL = ("what stands in parentheses", "its file extension", "a general word
 WITHOUT_GENERAL = _WITHOUT.format(_OPTIONAL[2])
 """Asks alone where little is said: a route and a route system that say other things are two."""
 
-_PARENTHESES = re.compile(r"\s*\([^()]*\)\s*")
 _EXTENSION = re.compile(rf"(?<=\w)\.(?:{'|'.join(table_words('rivals', 'extensions'))})$", re.IGNORECASE)
 _GENERAL = frozenset(table_words("rivals", "general"))
 """Last words of a name that say of what kind the thing is."""

@@ -24,7 +24,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingExtraError
-from ...models.text.tables import table_lines, table_words
+from ...models.text.tables import pattern, table_lines, table_words
 from ...models.text.words import exact_key
 from ...records import Memory, Scope
 from ...settings import Settings
@@ -52,10 +52,6 @@ _FORMS = {
 }
 """Keys by their prefix that detect-secrets does not know, and a password that is told in a sentence."""
 _TOLD = tuple((kind, re.compile(rf"(?<![\w-]){form}", re.IGNORECASE)) for kind, form in _FORMS.items())
-_WORD = re.compile(r"\S+")
-_KEY_BLOCK = re.compile(r"-*BEGIN\b.*?(?:-----END [^-]*-----|\Z)", re.DOTALL)
-_LONG_AND_MIXED = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
-"""Beside one secret there may be its other half, which no detector knows by its look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +91,16 @@ def masked(text: str, secrets: Sequence[Secret]) -> str:
     if not secrets:
         return text
     if any(secret.kind == _PRIVATE_KEY for secret in secrets):
-        text = _KEY_BLOCK.sub(f"[{_PRIVATE_KEY}]", text)
+        text = pattern("key_block").sub(f"[{_PRIVATE_KEY}]", text)
 
     def cover(word: re.Match[str]) -> str:
         held = (s.kind for s in secrets if any(piece in word[0] for piece in s.value.split()))
-        kind = next(held, "secret" if _LONG_AND_MIXED.fullmatch(word[0]) else None)
+        kind = next(held, "secret" if pattern("long_and_mixed").fullmatch(word[0]) else None)
         return word[0] if kind is None else f"[{kind}]"
 
     kinds = {f"[{secret.kind}]" for secret in secrets}
     parts = re.split("(" + "|".join(map(re.escape, sorted(kinds))) + ")", text)
-    return "".join(part if part in kinds else _WORD.sub(cover, part) for part in parts)
+    return "".join(part if part in kinds else pattern("unspaced").sub(cover, part) for part in parts)
 
 
 def kinds_of(secrets: Iterable[Secret]) -> str:
@@ -144,9 +140,6 @@ _TURNED = re.compile("[\u202a\u202b\u202d\u202e\u2066-\u2068]")
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 _SPELT = re.compile("[\U000e0001\U000e0020-\U000e007f]")
 _CUT = re.compile(f"[A-Za-z][{_ZERO_WIDTH}]+(?=[A-Za-z])")
-_QUOTED = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”|«[^»]*»|(?<!\w)['‘][^'’\n]{3,}['’](?!\w)", re.DOTALL
-)
 _CLAUSE = (
     r"(?:\A|[.!?:;,\n>\])*#|—–-]\s*"
     r"|\b(?:please|now|then|and|must|should|always|instead|first|important|reader)\s+)"
@@ -164,7 +157,7 @@ def injected(text: str) -> str:
     """Why a text is an order to its reader, or hides one, in a few words; empty if it is neither."""
     if _hidden(text):
         return "characters that nobody sees"
-    plain = _QUOTED.sub(" … ", _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
+    plain = pattern("any_quotation").sub(" … ", _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
     if _MARKS.search(plain):
         return "marks of a chat template"
     return "an instruction to its reader" if _ORDERS.search(plain) and not _ABOUT.search(plain) else ""

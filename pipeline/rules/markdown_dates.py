@@ -13,24 +13,16 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from ...models.markdown_blocks import PROSE, markdown_lines
-from ...models.text.tables import expression
+from ...models.text.tables import expression, pattern
 from ...records import Memory
 from ..stores.markdown.project import line_days
 
 DayOf = Callable[[str], date | None]  # the day on which a line was written; None if that is not certain
+_ISO = pattern("free_iso_date")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _RELATIVE, _UNCERTAIN, _AFTER, _PLANNED = (
     expression("markdown", key) for key in ("relative", "uncertain", "after", "planned")
 )
-_BEFORE = re.compile(r"\b(?:from|of|with|to|for|the|a|an|by|before|after|and|is|was|on)\s+$", re.IGNORECASE)
-_ISO = re.compile(r"(?<![\w-])\d{4}[-/]\d{2}[-/]\d{2}(?![\w-]|/\d)")
-_LEADING = re.compile(r"[\s*_(\[]*(\d{4}[-/]\d{2}[-/]\d{2})(?![\w/-])")
-_KEEP = re.compile(
-    r"(`+)(?!`).+?(?<!`)\1(?!`)"  # code
-    r"|\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|(?<!\w)'[^'\n]*'(?!\w)"  # quotations
-    r"|\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|<[^>\n]+>|\b[a-z][a-z0-9+.-]*://\S+"  # links
-)
-_SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$)|$)")
 _FEWEST_WORDS = 3  # a label such as "Yesterday" stands alone; a sentence says what happened
 _NEAR = timedelta(days=1)  # a day that was written in one zone may be the next one in another
 
@@ -55,15 +47,20 @@ def absolute(text: str, written: date | DayOf | None) -> str:
             under = {level: day for level, day in under.items() if level < line.level}
             under[line.level] = _day(dates[0]) if len(dates) == 1 else None
         elif line.kind in PROSE and _RELATIVE.search(new):
-            leading, dates = _LEADING.match(new, line.said), _ISO.findall(new)
+            leading, dates = (
+                pattern("leading_date").match(new, line.said),
+                _ISO.findall(new),
+            )
             dated = [under[level] for level in sorted(under, reverse=True) if under[level]]
             day = _day(leading[1]) if leading else dated[0] if dated else None
             if not leading and day is None:
                 day = written(new) if callable(written) else written
             if day is not None and len(dates) <= bool(leading):  # a line that names other days is not certain
                 anchor = day.date() if isinstance(day, datetime) else day
-                kept = [match.span() for match in _KEEP.finditer(new)]
-                new = "".join(_sentence(m[0], m.start(), kept, anchor) for m in _SENTENCE.finditer(new))
+                kept = [match.span() for match in pattern("kept_verbatim").finditer(new)]
+                new = "".join(
+                    _sentence(m[0], m.start(), kept, anchor) for m in pattern("one_sentence").finditer(new)
+                )
         pieces.append(new + line.ending)
     return "".join(pieces)
 
@@ -113,7 +110,7 @@ def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date)
     uncertain = (
         _UNCERTAIN.search(plain)
         or len(re.findall(r"\w+", before + after)) < _FEWEST_WORDS
-        or _BEFORE.search(before)
+        or pattern("no_day_behind").search(before)
         or not _AFTER.match(after)
         or (match[0][0].isupper() and not opens)
         or (ahead and not _PLANNED.search(plain))

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from ...models.markdown_blocks import markdown_lines
-from ...models.text.tables import expression, table_words
+from ...models.text.tables import expression, pattern, table_words
 from ...records import Memory, noted_moment
 from ..stores.markdown.project import (
     CodeIndex,
@@ -28,35 +28,19 @@ from ..stores.markdown.project import (
 )
 from .markdown_prose import statements
 
+_LOCATION = pattern("line_of_file")
+_CODE_SPAN = pattern("ticked")
+_LINK_TARGET = pattern("link_target")
 YOUNG = timedelta(days=30)
 """So long after it was written nothing condemns a memory: branches and refactorings are under way."""
 _ADVISING = frozenset({"user", "feedback", "reference"})
 """Types that speak about people, rules and things elsewhere."""
 _ADVICE, _PAST = expression("markdown", "advice"), expression("markdown", "past")
-_NAMED = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][a-zà-ÿ]+\b(?![\w./])")
-"""A capital inside a sentence: a person, perhaps, of whom a fact outlives the file, too."""
 _EXTENSIONS = table_words("code", "extensions")
 _NAME = r"[\w.@+-]"
 _EXTENSION = rf"\.(?:{'|'.join(sorted(_EXTENSIONS, key=len, reverse=True))})"
 _PATH = re.compile(rf"(?<![\w./~@:$*{{}}<>%-])(?:\.{{0,2}}/)?(?:{_NAME}+/)+{_NAME}*{_EXTENSION}(?![\w/*-])")
 _FILE_NAME = re.compile(rf"^{_NAME}+{_EXTENSION}$")
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
-_LINK_TARGET = re.compile(r"\]\(<?([^)\s>]+)>?[^)]*\)")
-_WIKI_LINK = re.compile(r"\[\[[^\]\n]*\]\]")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
-_QUOTED = re.compile(r"[\"'“‘]([^\"'“”‘’\n]+)[\"'”’]")
-_LOCATION = re.compile(r"(?::\d+(?:[-:]\d+)*|#L?\d+(?:-L?\d+)?|::[\w:.\[\]-]+)$")
-_PLACEHOLDER = re.compile(r"[<>{}*$%?\s]|\.\.\.|YYYY|XXX")
-_CALL = re.compile(r"(?<![\w/$])((?:[A-Za-z_$][\w$]*(?:\.|::|#))*[A-Za-z_$][\w$]*)\(\)")
-_SPAN_CALL = re.compile(r"^((?:[A-Za-z_$][\w$]*(?:\.|::|#))*[A-Za-z_$][\w$]*)\(.*\)$")
-_DEFINED = re.compile(
-    r"\b(?:def|class|function|func|fn|interface|struct|enum|trait|type)\s+([A-Za-z_$][\w$]*)"
-)
-_CAMEL = re.compile(r"^(?:[\w$]+(?:\.|::))*[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+$")
-_CAMEL_WORD = re.compile(r"(?<![\w./`@-])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+\b")
-_CLASS_WORD = re.compile(
-    r"(?:\bclass\s+([A-Z]\w+)\b|\b([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)\s+class\b|\bdef\s+([a-z_]\w+))"
-)
 _PRODUCTS = frozenset(table_words("code", "products"))
 
 
@@ -99,7 +83,7 @@ def references_of(text: str, *, quoted: Iterable[str] = ()) -> References:
     >>> references_of("`Session` lives in src/auth/session.py, see `open_session()`").files
     ('src/auth/session.py',)
     """
-    plain = _WIKI_LINK.sub(" ", _URL.sub(" ", text))
+    plain = pattern("wiki_link").sub(" ", pattern("address").sub(" ", text))
     targets = {match[1] for match in _LINK_TARGET.finditer(plain)}
     plain = _LINK_TARGET.sub("]", plain)
     prose = "\n".join(line.text for line in markdown_lines(plain) if line.kind != "fence")
@@ -110,18 +94,18 @@ def references_of(text: str, *, quoted: Iterable[str] = ()) -> References:
     files = {path for path in map(_normal, paths) if path}
     fenced = {path for match in _PATH.finditer(plain) if (path := _normal(match[0]))} - files
     symbols = _symbols(prose, spans)
-    words = {match[0] for match in _CAMEL_WORD.finditer(_CODE_SPAN.sub(" ", prose))}
+    words = {match[0] for match in pattern("camel_word").finditer(_CODE_SPAN.sub(" ", prose))}
     hints = {word for word in words if word.casefold() not in _PRODUCTS} - symbols
     return References(*(tuple(sorted(each)) for each in (files, symbols, hints, fenced)))
 
 
 def _symbols(prose: str, spans: Iterable[str]) -> set[str]:
-    symbols = {match[1] for match in _CALL.finditer(prose)}
-    symbols |= {next(filter(None, match.groups())) for match in _CLASS_WORD.finditer(prose)}
+    symbols = {match[1] for match in pattern("call").finditer(prose)}
+    symbols |= {next(filter(None, match.groups())) for match in pattern("class_word").finditer(prose)}
     for span in spans:
-        call = _SPAN_CALL.match(span)
-        symbols |= {call[1]} if call else {span} if _CAMEL.match(span) else set()
-        symbols |= {match[1] for match in _DEFINED.finditer(span)}
+        call = pattern("whole_call").match(span)
+        symbols |= {call[1]} if call else {span} if pattern("camel_name").match(span) else set()
+        symbols |= {match[1] for match in pattern("definition").finditer(span)}
     last = {re.split(r"\.|::|#", name)[-1] for name in symbols}
     products = {name for name in last if name.casefold() in _PRODUCTS or hasattr(builtins, name)}
     return {name for name in last - products if len(name) > 1}
@@ -130,7 +114,7 @@ def _symbols(prose: str, spans: Iterable[str]) -> set[str]:
 def _normal(path: str) -> str | None:
     """The path as the index writes it; None if it cannot be checked."""
     cleaned = _LOCATION.sub("", path).removeprefix("./")
-    if _PLACEHOLDER.search(cleaned) or cleaned.startswith(("~", "../")) or "//" in cleaned:
+    if pattern("placeholder").search(cleaned) or cleaned.startswith(("~", "../")) or "//" in cleaned:
         return None
     if PurePosixPath(cleaned).suffix == ".md" and "/" not in cleaned:
         return None  # a link between memories, not to code
@@ -151,7 +135,7 @@ def check_drift(
         # A text without frontmatter is nobody's memory of something: its references are not judged.
         if memory.metadata.get("frontmatter"):
             said = str(memory.metadata.get("description") or "")
-            refs = references_of(f"{memory.text}\n\n{said}", quoted=_QUOTED.findall(said))
+            refs = references_of(f"{memory.text}\n\n{said}", quoted=pattern("in_quotes").findall(said))
             named[memory.id] = refs, directories.get(memory.scope.get("directory") or "")
     if not any(refs.files for refs, _ in named.values()):
         return drifts
@@ -216,7 +200,8 @@ def condemned(memory: Memory, drift: Drift, *, now: datetime) -> bool:
         return False
     dates = [memory.stated_at, noted_moment(memory.metadata.get("written"))]
     known = [date for date in dates if date is not None]
-    if not known or now - max(known) < YOUNG or _NAMED.search(re.sub(r"`[^`]*`", "", memory.text)):
+    plain = re.sub(r"`[^`]*`", "", memory.text)
+    if not known or now - max(known) < YOUNG or pattern("capital_inside").search(plain):
         return False
     names = {PurePosixPath(path).stem for path in drift.terms} | set(drift.terms)
     said = statements(memory.text)

@@ -16,11 +16,13 @@ from urllib.parse import quote, unquote
 
 from ...models.markdown_blocks import markdown_lines
 from ...models.text.statements import sentences
-from ...models.text.tables import expression
+from ...models.text.tables import expression, pattern
 from ...models.text.words import counted, significant_words
 from ..stores.markdown.directories import MAX_LINES
 from .markdown_prose import says_more
 
+_WIKI = pattern("index_wiki_link")
+_LINK = pattern("index_link")
 LINE_LENGTH = 150  # a pointer that we write stays below this many characters (origin: "under 150 characters")
 LONG_LINE = 200  # a pointer above this many characters holds memory content, which belongs into the file
 VERBOSE_LINE = 300
@@ -30,20 +32,12 @@ clause of its author from an index that fits several times into what is loaded."
 GOAL_LINES = 190  # up to so many lines pointers are added: the author keeps room for some of their own
 MAX_BYTES = 25_000
 GOAL_BYTES = MAX_BYTES * GOAL_LINES // MAX_LINES
-_LINK = re.compile(r"\[(?P<name>(?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?(?P<target>[^)>\s]+?\.md)(?:#[^)>]*)?>?\)")
-_WIKI = re.compile(r"\[\[(?P<target>[^\]|#]+)(?:[|#][^\]]*)?\]\]")
-_BARE = re.compile(r"(?<![\w/.*-])(?P<target>[\w.-]+(?:/[\w.-]+)*\.md)\b")
-_SPAN = re.compile(r"`([^`\n]+)`")
-_GLOB = re.compile(r"(?<![\w*])(?:[\w./-]+\*+[\w.*/-]*|\*+[\w./-]+[\w.*/-]*)(?![\w*])")
-_OPENING = re.compile(r"[^\w\[]*(?=\[)")  # marks before the link: bold, an emoji, an arrow; no word
-_SEPARATOR = re.compile(r"[\s*_`]*(?:--|—|–|-|:|→)?\s*")
 _STATUS, _RETIRED, _GUARDED, _DEPENDENT = (
     expression("markdown", key) for key in ("status", "retired", "guarded", "dependent")
 )
 _LEAST = 25  # characters of a hook that still says something
 _OPENING_LINES = 6
 _FEW = 3  # so many pointers may lead nowhere in any index
-_CLAUSE = re.compile(r"(?:[.;!?]|,| [—–]| --)(?=\s)")
 _SAFE = "/-_.~äöüÄÖÜß"
 _Refused = Callable[[str], bool]
 
@@ -234,7 +228,7 @@ def _cut(line: str, hook: int) -> str | None:
     It keeps as many of its author's words as the limit allows, not only as many as a line of ours would have.
     """
     ends = []
-    for match in _CLAUSE.finditer(line, hook, LONG_LINE - 1):
+    for match in pattern("hook_clause").finditer(line, hook, LONG_LINE - 1):
         end, text = match.start(), line[hook : match.start()]
         # No bracket, code span or emphasis is torn apart.
         whole = all(text.count(opening) == text.count(closing) for opening, closing in ("()", "[]", "{}"))
@@ -326,10 +320,11 @@ def _mentioned(text: str, files: Collection[str] = ()) -> set[str]:
     """
     names = {unquote(match["target"]) for match in _LINK.finditer(text)}
     names |= {_wiki_target(match) for match in _WIKI.finditer(text)}
-    names |= {match["target"] for match in _BARE.finditer(text)}
+    names |= {match["target"] for match in pattern("bare_file").finditer(text)}
     names = {name.removeprefix("./") for name in names}
-    spans = {span.strip().removesuffix(".md") for span in _SPAN.findall(text)} | {name[:-3] for name in names}
-    globs = [glob.removesuffix(".md") for glob in _GLOB.findall(text) if glob.strip("*./-_")]
+    spans = {span.strip().removesuffix(".md") for span in pattern("tick_span").findall(text)}
+    spans |= {name[:-3] for name in names}
+    globs = [glob.removesuffix(".md") for glob in pattern("glob").findall(text) if glob.strip("*./-_")]
     for file in files:
         stem = file.removesuffix(".md")
         own = {stem, stem.rpartition("/")[2]}
@@ -361,13 +356,13 @@ def _separator(lines: Sequence[IndexLine]) -> str:
 
 def _pointed(said: str) -> tuple[str | None, str]:
     """The file that an item points to and what it says about it; nothing for any other item."""
-    opening = _OPENING.match(said)
+    opening = pattern("before_link").match(said)
     links, wiki = [*_LINK.finditer(said)], [*_WIKI.finditer(said)]
     if opening is None or len(links) + len(wiki) != 1 or (links or wiki)[0].start() != opening.end():
         return None, ""
     match = (links or wiki)[0]
     local = _local(match["target"] if links else _wiki_target(match))
-    return local, _SEPARATOR.sub("", said[match.end() :], count=1).strip() if local else ""
+    return local, pattern("behind_link").sub("", said[match.end() :], count=1).strip() if local else ""
 
 
 def _wiki_target(match: re.Match[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,11 +11,11 @@ from ...models.guards import missing
 from ...models.markdown_blocks import PROSE, LineKind, markdown_lines
 from ...models.same_statement import statement_key
 from ...models.text.statements import sentences
+from ...models.text.tables import pattern
 from ...models.text.words import significant_words
 
-_CLOSED = re.compile(r"(?:[.!?:;]|  )$")
+_RULED = pattern("table_rule")
 _WRAPPED = 50  # a shorter line of a paragraph was not wrapped: it is a statement of its own
-_RULED = re.compile(r"[\s|:+-]+$")  # the line below the header of a table
 
 
 class Said(NamedTuple):
@@ -140,7 +139,7 @@ def _unwrapped(text: str) -> tuple[tuple[LineKind, str, int, int], ...]:
     for number, line in enumerate(markdown_lines(text)):
         kind, row, start, first = rows[-1] if rows else ("blank", "", 0, 0)
         goes_on = kind in PROSE and line.kind == "text" and line.follows
-        if goes_on and len(above) >= _WRAPPED and not _CLOSED.search(above):
+        if goes_on and len(above) >= _WRAPPED and not pattern("closed_line").search(above):
             rows[-1] = (kind, f"{row} {line.text}", start, first)
         else:
             rows.append((line.kind, line.text, line.said, number))

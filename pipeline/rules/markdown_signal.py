@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from ...models.guards import Contradicting, contradicting
 from ...models.keywords import opposed
 from ...models.markdown_blocks import PROSE, markdown_lines
-from ...models.text.tables import expression, table_lines
+from ...models.text.tables import expression, pattern, table_lines
 from ...models.text.words import exact_key, overlap, significant_words
 from ...records import Memory, noted_moment
 from ..stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
@@ -46,8 +46,6 @@ _POINTS = (
         for points, pattern in (line.split(" ", 1) for line in table_lines("markdown", "points"))
     ),
 )
-_CLOCK = re.compile(r"^\d{1,2}:\d{2}(?:\s*[ap]m)?\s*(?:[-–—:|]\s*)?")
-_LOG_NAME = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,9 @@ def _says(known: str, text: str) -> bool:
 
 def _recent_logs(directory: MemoryDirectory, *, now: datetime) -> list[tuple[datetime, Path]]:
     paths = [*directory.path.glob("logs/*/*/*.md"), *directory.path.glob("sessions/**/*.md")]
-    named = ((noted_moment(match[0]), path) for path in paths if (match := _LOG_NAME.search(path.name)))
+    named = (
+        (noted_moment(match[0]), path) for path in paths if (match := pattern("day_of_log").search(path.name))
+    )
     return sorted(
         (day, path)
         for day, path in named
@@ -184,4 +184,4 @@ def _statements(path: Path) -> Iterator[str]:
         return
     for line in markdown_lines(text):
         if line.kind in PROSE:
-            yield _CLOCK.sub("", line.text[line.said :]).strip()
+            yield pattern("clock_in_front").sub("", line.text[line.said :]).strip()

@@ -11,17 +11,13 @@ from itertools import pairwise
 
 from ...models.guards import is_specific
 from ...models.text import vocabulary
-from ...models.text.tables import table_words
+from ...models.text.tables import pattern, table_words
 from ...models.text.words import Token, significant_words, tokens
 from ...records import CONFIRMED_KEY, LAST_STATED_KEY, Memory, Scope, as_utc, noted_moment, says_pinned
 from ...settings import Settings
 from ..actions import Merge, Prune, PruneReason
 
 _ABOUT = frozenset(("about", "with", "for", "to", "regarding", "on", "in", "around"))
-_ATTRIBUTE_SHAPE = re.compile(r"\b(?:is|are)\b|[:=]", re.IGNORECASE)
-_PRONOUNS = re.compile(r"\b(?:he|she|they|xe|ze|it)\s*/\s*\w+", re.IGNORECASE)
-_ACRONYM = re.compile(r"\b[A-Z]{2,}\b")
-_PLACE = re.compile(r"\b(?:in|on|at|under)\s+[A-Z]{2,}\b")
 _TIMES = frozenset(table_words("generic", "times"))
 _WHEN = frozenset(("at", "in", "on", "every", "each", "by", "until"))
 
@@ -91,7 +87,7 @@ def is_vague(text: str, *, min_words: int) -> bool:
         return False
     if _is_rule(words) or _is_habit(words) or _names_something(text):
         return False
-    plain = _ATTRIBUTE_SHAPE.sub(" ", text).strip()  # its mere shape does not make it specific
+    plain = pattern("attribute_shape").sub(" ", text).strip()  # its mere shape does not make it specific
     return not is_specific(plain.lower() if plain.isupper() else plain[:1].lower() + plain[1:])
 
 
@@ -146,13 +142,13 @@ def _is_habit(words: Sequence[Token]) -> bool:
 def _names_something(text: str) -> bool:
     """Pronouns ("she/her"), a value ("Build tool: make"), a place ("in CI"), or an acronym of its own."""
     _, sign, value = text.replace("=", ":").partition(":")
-    if _PRONOUNS.search(text) or (
+    if pattern("pronouns").search(text) or (
         sign and not {_form(token) for token in tokens(value)} <= vocabulary.EMPTY_VALUES
     ):
         return True
-    acronyms = (match[0].lower() for match in _ACRONYM.finditer(text))
+    acronyms = (match[0].lower() for match in pattern("capitals").finditer(text))
     return text.upper() != text and bool(
-        _PLACE.search(text) or any(each not in vocabulary.GENERIC for each in acronyms)
+        pattern("capitals_at_place").search(text) or any(each not in vocabulary.GENERIC for each in acronyms)
     )
 
 
@@ -189,7 +185,6 @@ _WORDS = sorted({word for kind in _KINDS for word in table_words("protected", ki
 _PARTS = "|".join(word.replace("*", r"\S*").replace("_", " ").replace("/", " ") for word in _WORDS)
 _PROTECTED = re.compile(rf"(?<= )(?:{_PARTS})(?= )")
 _READ = ("LATIN", "MICRO SIGN", "FEMININE ORDINAL", "MASCULINE ORDINAL")
-_DOSE = re.compile(r"\d\s*(?:mg|mcg|µg|ml|iu)\b", re.IGNORECASE)
 
 
 def kept_although_old(
@@ -254,7 +249,7 @@ def is_protected(memory: Memory) -> bool:
     forms = [part for token in tokens(text) for part in _spoken(token.text)]
     if any(char.isalpha() and not unicodedata.name(char, "LATIN").startswith(_READ) for char in text):
         return True  # another script, which the lists cannot read
-    return bool(_PROTECTED.search(f" {' '.join(forms)} ") or _DOSE.search(text))
+    return bool(_PROTECTED.search(f" {' '.join(forms)} ") or pattern("dose").search(text))
 
 
 def _spoken(form: str) -> list[str]:
