@@ -92,8 +92,12 @@ class NliScorer:
         """Entailment, neutral, contradiction of each (premise, hypothesis): float64 [n, 3]."""
         import torch
 
-        logits = np.zeros((len(pairs), 3), dtype=np.float64)
-        for rows in equal_length_batches(self._lengths(pairs)):
+        logits, lengths = np.zeros((len(pairs), 3), dtype=np.float64), list[int]()
+        if pairs:
+            first, second = map(list, zip(*pairs, strict=True))
+            read = self._model.tokenizer(first, second, truncation=True, max_length=self._tokens)
+            lengths = [len(row) for row in read["input_ids"]]
+        for rows in equal_length_batches(lengths):
             filled = (rows * BATCH_SIZE)[:BATCH_SIZE]
             said = self._model.predict(
                 [pairs[row] for row in filled],
@@ -105,13 +109,6 @@ class NliScorer:
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))[:, self._columns]
         shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
         return shares
-
-    def _lengths(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
-        if not pairs:
-            return []
-        first, second = [a for a, _ in pairs], [b for _, b in pairs]
-        ids = self._model.tokenizer(first, second, truncation=True, max_length=self._tokens)["input_ids"]
-        return [len(row) for row in ids]
 
 
 def label_columns(id2label: Mapping[int, str], *, what: str) -> list[int]:

@@ -134,11 +134,10 @@ def _doubts(
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
         rivals = any(item.kind in RIVALS for item in verdict.evidence)
-        if verdict.probabilities[0] >= verdict.probabilities[1] and not rivals:
-            doubt: Doubt | None = merge_of(kind, units, view.stored, [verdict])
-        else:
-            doubt = conflict_of_pair(verdict, view.stored)
-        doubts += [doubt] if doubt else []
+        if verdict.probabilities[0] < verdict.probabilities[1] or rivals:
+            doubts.append(conflict_of_pair(verdict, view.stored))
+        elif merge := merge_of(kind, units, view.stored, [verdict]):
+            doubts.append(merge)
     doubts.sort(key=_place)
     known = {frozenset(member.id for member in doubt.members) for doubt in doubts}
     going = {name for action in actions for name in action.removes}
@@ -174,13 +173,11 @@ class _Scopes:
         self._known = self._load(_VERDICTS, self._keys)
         self._all: dict[Scope, list[Verdict]] = {}
         if self._known:
-            _log.info(
-                "%d of %d memories are in scopes that did not change since they were judged: %d of %d scopes",
-                sum(len(self._scopes[scope]) for scope in self._known),
-                len(units),
-                len(self._known),
-                len(self._scopes),
+            told = (
+                "%d of %d memories are in scopes that did not change since they were judged: %d of %d scopes"
             )
+            same = sum(len(self._scopes[scope]) for scope in self._known)
+            _log.info(told, same, len(units), len(self._known), len(self._scopes))
 
     def verdicts(self) -> list[Verdict]:
         """What was judged about pairs; where a scope is as it was, only what leads to anything."""

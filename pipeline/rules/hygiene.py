@@ -241,8 +241,12 @@ def find_junk(
     Equal words about two subjects, as the metadata keys say, are no echo.
     """
     loose = sorted((memory for memory in memories if not memory.pinned), key=lambda memory: memory.id)
-    found = {memory.id: _secret(memory) for memory in loose} if Junk.SECRET in classes else {}
-    findings = {name: finding for name, finding in found.items() if finding is not None}
+    findings: dict[str, Finding] = {}
+    for memory in loose if Junk.SECRET in classes else ():
+        if secrets := find_secrets(memory.text):
+            detail, certain = f"holds a secret: {kinds_of(secrets)}", any(each.certain for each in secrets)
+            shown = masked(memory.text, secrets)
+            findings[memory.id] = Finding(memory, Junk.SECRET, detail, certain, shown)
     for junk, look in _LOOKS.items():
         for memory in loose if junk in classes else ():
             if memory.id not in findings and (why := look(memory.text)):
@@ -251,14 +255,6 @@ def find_junk(
     if Junk.ECHO in classes:
         findings |= _echoes([memory for memory in memories if memory.id not in findings], keys or {})
     return tuple(findings[memory_id] for memory_id in sorted(findings))
-
-
-def _secret(memory: Memory) -> Finding | None:
-    secrets = find_secrets(memory.text)
-    if not secrets:
-        return None
-    certain, shown = any(secret.certain for secret in secrets), masked(memory.text, secrets)
-    return Finding(memory, Junk.SECRET, f"holds a secret: {kinds_of(secrets)}", certain, shown)
 
 
 def prunes_of(
