@@ -69,7 +69,8 @@ def test_what_excludes_each_other_is_a_conflict_of_one_thing_alone(graph, names,
     more = () if conflicts else ("Works at Acme",)
     plan = propose(graph.open(*(entity(*each, *more, kind=kind) for each in zip(names, said, strict=True))))
     assert (len(plan.conflicts), plan.merges) == (conflicts, ())
-    assert plan.unsure == () or not conflicts
+    # whether the two are one is asked beside their conflict
+    assert not conflicts or [each.verdicts[0].evidence[0].kind for each in plan.unsure] == ["name"]
 
 
 def test_near_equal_observations_are_folded(graph):
