@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from builders import ALICE, BOB, memory
 from hypothesis import given, settings, strategies as st
 from mem0_dream.models.text.words import exact_key
 from mem0_dream.pipeline.judging.candidates import Parts, find_candidates
-from mem0_dream.records import Candidate, Memory, Scope
+from mem0_dream.records import Candidate, Memory
 from mem0_dream.testing import FakeEncoder
 
-ALICE, BOB = Scope.of(user_id="alice"), Scope.of(user_id="bob")
 TEXTS = ["Likes tea", "likes tea.", "Likes  Tea", "Likes green tea", "Owns a dog", "Owns a red dog", "…"]
 
 memories_strategy = st.lists(
@@ -29,10 +29,6 @@ memories_strategy = st.lists(
 def candidates(memories, *, floor=0.25, neighbours=50) -> tuple[Candidate, ...]:
     vectors = FakeEncoder().encode([memory.text for memory in memories])
     return find_candidates(memories, vectors, floor=floor, neighbours=neighbours)
-
-
-def memory(memory_id: str, text: str, scope: Scope = ALICE, category: str | None = None) -> Memory:
-    return Memory(id=memory_id, text=text, scope=scope, category=category)
 
 
 @given(memories_strategy)
@@ -77,7 +73,7 @@ def test_a_copy_is_not_searched_for_neighbours():
 
 
 def test_the_same_id_in_two_scopes_is_two_memories():
-    assert candidates([memory("1", "Likes tea"), memory("2", "Likes tea", BOB)]) == ()
+    assert candidates([memory("1", "Likes tea"), memory("2", "Likes tea", scope=BOB)]) == ()
 
 
 def test_no_memory_gives_no_candidate():

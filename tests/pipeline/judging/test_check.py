@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from builders import memory
+from builders import ALICE, BOB, memory
 from mem0_dream.models.text.statements import split_statements
 from mem0_dream.pipeline.judging.check import NEAREST, Checked, Finding, Known
-from mem0_dream.records import Memory, Scope, rejection_key
+from mem0_dream.records import Memory, rejection_key
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
-ALICE, BOB = Scope.of(user_id="alice"), Scope.of(user_id="bob")
 SURE, LIKELY, AGAINST = (0.95, 0.0, 0.05), (0.7, 0.0, 0.3), (0.1, 0.8, 0.1)
 TEA, GREEN = "Likes a cup of tea at breakfast", "At breakfast enjoys a cup of hot tea"
 
@@ -32,9 +31,7 @@ def test_of_nothing_everything_is_new():
 @pytest.mark.parametrize(
     ("scores", "finding", "sure"),
     [
-        (SURE, "same as", True),
-        (LIKELY, "says more than", False),
-        (AGAINST, "contradicts", True),
+        *((SURE, "same as", True), (LIKELY, "says more than", False), (AGAINST, "contradicts", True)),
         ((0.1, 0.5, 0.4), "contradicts", False),
     ],
 )
@@ -59,12 +56,12 @@ def test_one_statement_written_twice_needs_no_model():
 
 
 def test_a_number_that_differs_is_no_copy():
-    a, b = "Sessions of the shop expire after 15 minutes", "Sessions of the shop expire after 60 minutes"
-    assert told(known(memory("1", a), pairs={(a, b): (0.99, 0.0, 0.01)}).check(b)) == [
-        ("contradicts", "1", True)
-    ]
-    a, b = "Retry failed payments of the shop", "Do not retry failed payments of the shop"
-    assert told(known(memory("1", a), pairs={(a, b): (0.99, 0.0, 0.01)}).check(b))[0][0] == "contradicts"
+    for a, b in (
+        ("Sessions of the shop expire after 15 minutes", "Sessions of the shop expire after 60 minutes"),
+        ("Retry failed payments of the shop", "Do not retry failed payments of the shop"),
+    ):
+        found = known(memory("1", a), pairs={(a, b): (0.99, 0.0, 0.01)}).check(b)
+        assert told(found) == [("contradicts", "1", True)]
 
 
 def test_a_sentence_of_a_long_memory_is_known():

@@ -19,9 +19,8 @@ PAIRS = {("Has a dog.", "Has a dog and walks it."): LESS_SURE, ("Likes tea.", "L
 
 def two_scopes() -> InMemoryStore:
     """Of Alice two merges and two old facts are proposed, of six memories; of Bob one merge, of five."""
-    alice = [
-        memory(f"a{number}", text) for number, text in enumerate(text for pair in PAIRS for text in pair)
-    ]
+    texts = [text for pair in PAIRS for text in pair]
+    alice = [memory(f"a{number}", text) for number, text in enumerate(texts)]
     alice += [memory(f"old{number}", f"Rented flat {number} in Leeds.", days=400) for number in (1, 2)]
     bob = [memory("b1", "Likes tea.", scope=BOB), memory("b2", "Likes tea with milk.", scope=BOB)]
     bob += [memory(f"c{number}", f"Has a flat in street {number}.", scope=BOB) for number in range(3)]
@@ -33,10 +32,8 @@ def test_one_scope_over_budget_does_not_stop_another() -> None:
     (over,) = overdrafts(plan, THIRD)
     assert (over.scope, over.removed, over.memories) == (ALICE, 4, 6)
     kept, (held,) = affordable(plan, THIRD)
-    assert [(action.scope, [member.id for member in action.members]) for action in kept.actions] == [
-        (ALICE, ["a2", "a3"]),
-        (BOB, ["b1", "b2"]),
-    ]
+    done = [(action.scope, [member.id for member in action.members]) for action in kept.actions]
+    assert done == [(ALICE, ["a2", "a3"]), (BOB, ["b1", "b2"])]
     assert held.startswith("3 of 4 proposals are held back: they would remove 4 of 6 memories of user_id=")
 
 
@@ -50,10 +47,8 @@ def test_copies_are_free_and_nothing_else_is() -> None:
 
 
 def test_what_is_held_back_altogether_is_refused() -> None:
-    store = InMemoryStore(
-        [memory(f"o{number}", f"Rented flat {number} in Leeds.", days=400) for number in range(4)]
-    )
-    plan = plan_of(store, FakeScorer(), settings=THIRD)
+    old = [memory(f"o{number}", f"Rented flat {number} in Leeds.", days=400) for number in range(4)]
+    plan = plan_of(InMemoryStore(old), FakeScorer(), settings=THIRD)
     with pytest.raises(BudgetExceededError, match="4 of 4 memories"):
         affordable(plan, THIRD)
 

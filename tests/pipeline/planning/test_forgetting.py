@@ -42,9 +42,8 @@ def test_retired_memories_are_not_found() -> None:
 
 
 def test_the_plan_removes_exactly_what_was_chosen(own_state: Path) -> None:
-    store = InMemoryStore(
-        [memory("a", PHONE), memory("b", OLD_PHONE, days=None, scope=BOB), memory("c", DOG)]
-    )
+    bobs = memory("b", OLD_PHONE, days=None, scope=BOB)
+    store = InMemoryStore([memory("a", PHONE), bobs, memory("c", DOG)])
     before = store.fetch(["a", "b", "c"])
     with Session(store) as session:
         inventory = session.read(ScopeFilter())

@@ -32,9 +32,8 @@ def test_a_night_over_what_is_remembered_plans_what_a_fresh_one_does(store, seed
         cache = Cache(Path(folder))
         for change, text, number in [("nothing", [], 0), *steps]:
             _alter(store, change, " ".join(text), number, more)
-            assert dump_plan(plan_of(store, scorer, cache=cache, **more)) == dump_plan(
-                plan_of(store, scorer, **more)
-            )
+            remembered, fresh = (plan_of(store, scorer, cache=each, **more) for each in (cache, None))
+            assert dump_plan(remembered) == dump_plan(fresh)
 
 
 def _alter(store, change, text, number, more):
@@ -81,9 +80,8 @@ def test_a_scope_as_it_was_is_not_judged_again(night, caplog):
     assert asked
     assert not caplog.messages
     assert night(store) == (first, 0)
-    assert caplog.messages == [
-        "9 of 9 memories are in scopes that did not change since they were judged: 1 of 1 scopes"
-    ]
+    told = "9 of 9 memories are in scopes that did not change since they were judged: 1 of 1 scopes"
+    assert caplog.messages == [told]
     store.rows |= InMemoryStore([memory("b1", "Rows on Sundays.", scope=BOB)]).rows
     assert night(store)[1] == 0  # a single memory has no pairs
     store.rows["d1"]["text"] = "Has a dog and a cat."
@@ -96,12 +94,8 @@ def test_a_scope_as_it_was_is_not_judged_again(night, caplog):
         {"thresholds": Thresholds(auto=0.99, duplicate=0.9, contradiction=0.9)},
         {"settings": Settings(floor=-0.5)},
         {"settings": Settings(floor=-1.0, single=("pet",))},
-        {
-            "rejected": frozenset(
-                {rejection_key(memory("", "Has a dog."), memory("", "Has a dog named Rex."))}
-            )
-        },
-        {"rejected": frozenset({"of:texts that are gone"})},
+        {"rejected": {rejection_key(memory("", "Has a dog."), memory("", "Has a dog named Rex."))}},
+        {"rejected": {"of:texts that are gone"}},
     ],
     ids=["thresholds", "floor", "single", "refused", "refused of what is gone"],
 )

@@ -32,10 +32,8 @@ def test_a_plan_gives_the_index_no_line_for_a_file_that_is_gone_by_now(project):
 
 def test_a_memory_of_a_type_named_index_is_no_index(project):
     project.write(a=memory_file(MOVED, name="a", kind="index"))
-    assert [(action.kind, action.category) for action in project.plan().actions] == [
-        (ActionKind.REWRITE, "index"),
-        (ActionKind.REINDEX, None),
-    ]
+    kinds = [(action.kind, action.category) for action in project.plan().actions]
+    assert kinds == [(ActionKind.REWRITE, "index"), (ActionKind.REINDEX, None)]
 
 
 @pytest.mark.parametrize(("certain", "lost"), [(True, ["gone.md"]), (False, ["gone.md", "never.md"])])
@@ -100,7 +98,6 @@ def test_a_file_that_says_it_is_over_gets_no_pointer(project, certain, goes):
         new=memory_file("The queue is red and long.", name="Queue"),
     )
     plan = project.plan(certain=certain)
-    assert [name for prune in plan.prunes for name in prune.removes] == [
-        f"{MEMORY}/{name}.md" for name in goes
-    ]
+    gone = [name for prune in plan.prunes for name in prune.removes]
+    assert gone == [f"{MEMORY}/{name}.md" for name in goes]
     assert not any(gone in action.text for action in plan.rewrites for gone in ("old.md", "queue_DEPRECATED"))

@@ -152,21 +152,19 @@ def test_a_wrapped_sentence_goes_as_a_whole_and_code_stays(project):
     assert project.text("c").endswith("---\n\n```\nmake deploy\n```\n")
 
 
+TESTS, BACKUP = (
+    "Always run the tests before a merge. Bo helps.",
+    "Never run migrations before a backup. Cy helps.",
+)
+
+
 @pytest.mark.parametrize(
-    ("a", "b", "dates", "choices"),
-    [
-        (
-            "Always run the tests before a merge. Bo helps.",
-            "Never run migrations before a backup. Cy helps.",
-            ("2026-01-01", "2026-02-01"),
-            [],
-        ),
-        (ALWAYS, NEVER, ("2026-10-01", "2026-10-01"), [None]),
-    ],
+    ("a", "b", "later", "choices"),
+    [(TESTS, BACKUP, "2026-02-01", []), (ALWAYS, NEVER, "2026-01-01", [None])],
     ids=["a shared negation", "no ages"],
 )
-def test_what_supersedes_nothing(project, a, b, dates, choices):
-    project.write(a=memory_file(a, name="a", date=dates[0]), b=memory_file(b, name="b", date=dates[1]))
+def test_what_supersedes_nothing(project, a, b, later, choices):
+    project.write(a=memory_file(a, name="a", date="2026-01-01"), b=memory_file(b, name="b", date=later))
     assert [conflict.choice for conflict in project.plan(supersede=True).conflicts] == choices
 
 
