@@ -116,8 +116,9 @@ class Questions:
         review = self._review
         earlier = {review.questions[key].id: given.say for key, given in review.answers.items()}
         told = "Please answer A, B, both, same, still (both hold as of today) or skip."
+        gone: set[str] = set()  # what an answer took away is asked about no more
         for conflict in review.plan.conflicts:
-            if conflict.choice is None:
+            if conflict.choice is None and not (gone.issuperset(conflict.a) or gone.issuperset(conflict.b)):
                 echo(self._shown.sides(conflict))
                 given = earlier.get(conflict.id)
                 if given is not None:
@@ -126,6 +127,8 @@ class Questions:
                 say = ask(self._shown.question(conflict), "[A/B/still/skip]", meanings, told)
                 if say != given:
                     review.answer(conflict.id, say, now=self._now, held=True)
+                if say in (Say.A, Say.B):
+                    gone.update(() if conflict.said else conflict.b if say == Say.A else conflict.a)
 
     def doubts(self, *, asks: bool) -> None:
         """What is likely or possible; who `asks` for it is not asked whether to look."""

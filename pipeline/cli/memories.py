@@ -267,15 +267,22 @@ def _is_meant(names: list[str]) -> bool:
     try:
         return confirmed(visible(f"To forget: {' '.join(names)}."))
     except UsageError:
-        raise UsageError(
-            "Nobody answered, so nothing was changed; a script answers both questions: "
-            r"printf 'all\ny\n' | mem0-dream forget ..."
-        ) from None
+        raise UsageError(_NOBODY) from None
+
+
+_NOBODY = (
+    "Nobody answered, so nothing was changed; a script answers both questions: "
+    r"printf 'all\ny\n' | mem0-dream forget ..."
+)
 
 
 def _pick(count: int) -> list[int]:
     click.echo("Forget which? Numbers such as 1 3, all, or empty for none: ", nl=False)
-    words = sys.stdin.readline().replace(",", " ").lower().split()
+    line = sys.stdin.readline()
+    if not line:
+        click.echo()
+        raise UsageError(_NOBODY)
+    words = line.replace(",", " ").lower().split()
     if words == ["all"]:
         return list(range(count))
     if not all(word.isdigit() and 1 <= int(word) <= count for word in words):

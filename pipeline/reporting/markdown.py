@@ -48,7 +48,7 @@ from ..stores.markdown.document import file_of
 from ..stores.markdown.project import Quotation
 from .differences import Marked, changes
 from .report import Report, likely, one_line
-from .text import clip, visible
+from .text import clip, day, visible
 
 PREFIX = "[DRY RUN]"
 UNTOUCHED = f"{PREFIX} No files were modified. Run without --dry-run to apply changes."
@@ -115,13 +115,17 @@ class PlanReport(Report):
         """What a person is asked about a conflict."""
         ids = (conflict.a[0], conflict.b[0])
         a, b = map(visible, conflict.places) if conflict.places else map(self.place, ids)
-        return f'{a} vs {b} — "{one_line(conflict.topic)}" '
+        return f'{self.count(conflict)}{a} vs {b} — "{one_line(conflict.topic)}" '
 
     def sides(self, conflict: Resolve) -> list[str]:
-        """Both sentences of a conflict, in full."""
-        said = conflict.said or (self._texts[conflict.a[0]], self._texts[conflict.b[0]])
-        sides = zip("AB", said, strict=True)
-        return [f"  {side}: {one_line(text)}{likely(conflict, side)}" for side, text in sides]
+        """Both sentences of a conflict, in full, with the dates of their files."""
+        ids = (conflict.a[0], conflict.b[0])
+        days = {member.id: day(member.stated_at) for member in conflict.members}
+        said = conflict.said or tuple(self._texts[name] for name in ids)
+        return [
+            f"  {side}: {days[name]}  {one_line(text)}{likely(conflict, side)}"
+            for side, name, text in zip("AB", ids, said, strict=True)
+        ]
 
     def place(self, memory_id: str) -> str:
         """The file of a memory; for an entry with the beginning of what it says."""

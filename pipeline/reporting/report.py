@@ -122,10 +122,13 @@ class Report:
 
     def question(self, conflict: Resolve) -> str:
         """What a person is asked about a conflict."""
+        return self.count(conflict) + self.line(conflict).removesuffix("[A/B/skip]")
+
+    def count(self, conflict: Resolve) -> str:
+        """Which of several open conflicts one is."""
         open_ = [item.id for item in self._plan.conflicts if item.choice is None]
         several = conflict.id in open_ and len(open_) > 1
-        place = f"{open_.index(conflict.id) + 1} of {len(open_)}: " if several else ""
-        return place + self.line(conflict).removesuffix("[A/B/skip]")
+        return f"{open_.index(conflict.id) + 1} of {len(open_)}: " if several else ""
 
     def remarks(self) -> list[str]:
         """What stands beside the plan on a page: relations that change, what a person should look at."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import memory
 from e2e_cli import (
     ALICE,
     NOTHING_FOUND,
@@ -92,6 +93,14 @@ class TestAnswers:
         done = dream(*ALICE, "--delete", answers=f"{answer}\n\n")
         assert done.stdout.endswith(f"conflicts resolved: {resolved}, skipped: {1 - resolved}\n")
         assert {"tabs1", "tabs2"} - store.rows.keys() == ({gone} if gone else set())
+
+    def test_what_an_answer_takes_away_is_asked_about_no_more(self, store, dream):
+        text = "Never uses 3 tabs for indentation in Go code."
+        store.rows |= InMemoryStore([memory("tabs3", text, days=1)]).rows
+        asked = dream(*ALICE, "--max-delete", "1", answers="b\ny\n").stdout
+        assert asked.count("[A/B/still/skip]") == 1
+        assert "1 of 2: [memory:tabs1] vs [memory:tabs2]" in asked
+        assert not {"tabs2", "tabs3"} - store.rows.keys()
 
     def test_a_skip_is_not_asked_again(self, store: InMemoryStore, dream: Invoke) -> None:
         dream(*ALICE, answers="skip\ny\n")

@@ -121,13 +121,16 @@ class TestCommands:
             "  1. [memory:bug] Fixed bug\n  2. [memory:pin] [PINNED] Fixed bug (pinned, never touched)\n"
             f"{asked}Cancelled. No changes made.\n"
         )
-        for answers, code in (("2\n", 0), ("9\n", 2), ("the first\n", 2), ("", 0)):
+        for answers, code in (("2\n", 0), ("9\n", 2), ("the first\n", 2), ("", 2)):
             dream("forget", "bug", *ALICE, answers=answers, code=code)
         dream("forget", "bug", *ALICE, "--limit", "0", code=2)
         assert dream("forget", "zebra", *ALICE).stdout == "No memory matches.\n"
         declined = dream("forget", "bug", *ALICE, answers="1\nn\n").stdout
         assert "To forget: [memory:bug]. Apply? [Y/n] Cancelled. No changes made.\n" in declined
-        assert "Nobody answered" in dream("forget", "bug", *ALICE, answers="1\n", code=2).stderr
+        for answers in ("", "1\n"):
+            told = dream("forget", "bug", *ALICE, answers=answers, code=2).stderr
+            assert "Nobody answered" in told
+            assert "printf 'all" in told
         assert whole(store) == before
         done = dream("forget", "bug", *ALICE, answers="all\ny\n").stdout
         assert "Forgotten: 1. Undo with: mem0-dream undo " in done

@@ -26,7 +26,7 @@ function filters() {
   const counts = {}, cards = data.cards.filter(inTab);
   for (const card of cards) counts[group(card)] = (counts[group(card)] || 0) + 1;
   const kinds = [["", "All", cards.length], ["merge", "Merges"], ["resolve", "Conflicts"], ["prune", "Prunes"], ["rewrite", "Changes"], ["unsure", "Unsure"]];
-  const chips = kinds.filter(([kind]) => !kind || counts[kind] || state.kind === kind).map(([kind, words, all]) => el("button", { class: "chip", type: "button", "data-kind": kind || "all", "aria-pressed": String(state.kind === kind), onclick: () => { choose("kind", kind); show(); $("panel").querySelector(`[data-kind="${kind || "all"}"]`).focus(); } }, `${words} ${all ?? (counts[kind] || 0)}`));
+  const chips = kinds.filter(([kind]) => !kind || counts[kind] || state.kind === kind).map(([kind, words, all]) => el("button", { class: "chip", type: "button", "data-kind": kind || "all", "aria-pressed": String(state.kind === kind), onclick: () => { choose("kind", kind); show(); $("panel").querySelector(`[data-kind="${kind || "all"}"]`).focus(); } }, `${words} ${(all ?? (counts[kind] || 0)).toLocaleString("en")}`));
   const named = (names) => [["", "all"], ...names.map((name) => [name, flat(name, 40)])];
   const chosen = ["scope", "category", "sure", "sort"].some((name) => state[name]);
   return el("div", { class: "filters" }, el("div", { class: "chips", role: "group", "aria-label": "Kind" }, chips),
@@ -63,10 +63,10 @@ function bulk(cards) {
   if (!canWrite()) return null;
   if (state.tab === "answered") {
     const given = cards.filter(answerTo);
-    return given.length > 1 ? el("button", { type: "button", "data-do": "undo-all", onclick: () => takeBack(given) }, `Undo all ${given.length} answers shown`) : null;
+    return given.length > 1 ? el("button", { type: "button", "data-do": "undo-all", onclick: () => takeBack(given) }, `Undo all ${given.length.toLocaleString("en")} answers shown`) : null;
   }
   const open = bulkOf(cards);
-  const all = (say, words, key) => el("button", { type: "button", "data-do": `${say}-all`, onclick: () => answerAll(open, say) }, `${words} all ${open.length} shown`, el("kbd", { "aria-hidden": "true" }, key));
+  const all = (say, words, key) => el("button", { type: "button", "data-do": `${say}-all`, onclick: () => answerAll(open, say) }, `${words} all ${open.length.toLocaleString("en")} shown`, el("kbd", { "aria-hidden": "true" }, key));
   return open.length > 1 ? [all("yes", "Accept", "A"), all("no", "Reject", "R")] : null;
 }
 function bulkOf(cards) { return cards.filter((card) => !answered(card) && card.kind !== "resolve" && !(card.unsure && card.kind === "prune")); }
