@@ -46,7 +46,7 @@ def warned(session: Session, plan: Plan) -> bool:
     over = session.overdraft(plan)
     if over is not None:
         limit = session.settings.max_delete
-        click.echo(f"Careful: this removes {over}, more than the delete budget of {limit:.0%}.")
+        echo([f"Careful: this removes {over}, more than the delete budget of {limit:.0%}."])
     return over is not None
 
 
