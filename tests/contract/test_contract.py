@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,9 +47,7 @@ def call(world: World) -> Call:
 
 @pytest.fixture
 def session(world: World, tmp_path: Path) -> Iterator[Session]:
-    state = tmp_path / "library-state"
-    state.mkdir(exist_ok=True)
-    with world.session(state) as opened:
+    with world.session(tmp_path / "library-state") as opened:
         yield opened
 
 
@@ -70,10 +69,8 @@ class TestCommandLine:
         changed = {name for name in before if after.get(name) != before[name]}
         assert changed
         for name in changed:
-            label = {"md": f": {name} (", "graph": f"[graph:{name}"}.get(
-                world.kind, f"[{world.kind}:{name[:8]}"
-            )
-            assert label in shown, f"{name} was not shown"
+            labels = {"md": f": {name} (", "graph": f"[graph:{name}"}
+            assert labels.get(world.kind, f"[{world.kind}:{name[:8]}") in shown, f"{name} was not shown"
         assert removed(world, before) == {name for action in plan.actions for name in action.removes}
         for name, text in after.items():
             new = set(text.splitlines()) - set(before.get(name, "").splitlines())
@@ -88,14 +85,9 @@ class TestCommandLine:
             call("--dry-run")
         finally:
             os.umask(before)
-        open_to_others = [
-            file.relative_to(own_state).as_posix()
-            for file in own_state.rglob("*")
-            if file.is_file()
-            and file.stat().st_mode & 0o077
-            and all(folder.stat().st_mode & 0o077 for folder in file.parents if own_state in folder.parents)
-        ]
-        assert open_to_others == []
+        for file in (path for path in own_state.rglob("*") if path.is_file()):
+            inside = [file, *(folder for folder in file.parents if own_state in folder.parents)]
+            assert not all(each.stat().st_mode & 0o077 for each in inside), file.name
 
     def test_a_part_is_taken_back_alone_and_the_rest_after_it(self, world: World, call: Call) -> None:
         before, texts = world.content(), world.texts()
@@ -136,9 +128,8 @@ class TestCommandLine:
         assert "skipped: resolve" in call("reject", "--list").stdout
         again = call().stdout
         assert "[A/B/still/skip]" not in again
-        number = next(
-            line for line in call("reject", "--list").stdout.splitlines() if "skipped" in line
-        ).split()[0]
+        listed = call("reject", "--list").stdout.splitlines()
+        number = next(line for line in listed if "skipped" in line).split()[0]
         call("reject", "--forget", number)
         assert "[A/B/still/skip]" in call(answers="skip\ny\n").stdout
 
@@ -240,14 +231,10 @@ class TestCommandLine:
     def test_an_incomplete_listing_is_read_only(self, world, call, monkeypatch):
         before = world.content()
         with monkeypatch.context() as patch:
-            store = world.open()
-            store.close()
-            read = type(store).read
-            patch.setattr(
-                type(store),
-                "read",
-                lambda self, scopes: replace(read(self, scopes), gaps=("2 of 3 were listed",)),
-            )
+            with closing(world.open()) as store:
+                kind, read = type(store), type(store).read
+            gaps = ("2 of 3 were listed",)
+            patch.setattr(kind, "read", lambda self, scopes: replace(read(self, scopes), gaps=gaps))
             for words in (("--auto",), ()):
                 assert "2 of 3 were listed" in call(*words, answers="skip\ny\n", code=4).stderr
         assert world.content() == before
@@ -267,7 +254,6 @@ class TestLibrary:
     def test_a_killed_run_is_finished_once(self, world: World, tmp_path: Path, after: bool) -> None:
         """Resumed it gives what an unkilled run gives; resumed again it has nothing to do; undone it is as before."""
         before, state = world.content(), tmp_path / "library-state"
-        state.mkdir(exist_ok=True)
         with world.session(state) as session:
             plan = session.propose(EVERYTHING, now=NOW)
             assert dies(session.store, 2, lambda: session.apply(plan, now=NOW), after=after)
@@ -285,14 +271,12 @@ class TestLibrary:
             pytest.skip("has no path")
         found = []
         for opened in (world.open, lambda: open_store(world.words[-1], state_dir=tmp_path)):
-            store = opened()
-            found.append((store.kind, store.fingerprint))
-            store.close()
+            with closing(opened()) as store:
+                found.append((store.kind, store.fingerprint))
         assert found[0] == found[1]
 
     def test_consolidate_fits_the_kind(self, world: World, tmp_path: Path) -> None:
         settings, state = Settings(**SETTINGS), tmp_path / "library-state"
-        state.mkdir(exist_ok=True)
         store = world.open()
         if world.kind in OWN_WAYS:
             with pytest.raises(UsageError, match="has no users"):

@@ -84,9 +84,8 @@ class TestTracking:
         with caplog.at_level(logging.DEBUG, logger="mem0_dream"):
             for _ in range(3):
                 assert len(client.search("my secret tea")["results"]) == 20
-        assert [(record.levelname, "secret" in record.getMessage()) for record in caplog.records] == [
-            ("WARNING", False)
-        ]
+        (record,) = caplog.records
+        assert (record.levelname, "secret" in record.getMessage()) == ("WARNING", False)
 
     def test_a_busy_log_does_not_stop_the_application(self, tmp_path):
         client: Any = track_access(Client(), state_dir=tmp_path)
