@@ -181,16 +181,16 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None) 
         yield built
 
 
-@pytest.fixture
-def qdrant(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
-    with closing(build_place("qdrant", tmp_path)) as built:
-        yield built
+def _embedded(provider: str) -> Any:
+    @pytest.fixture(name=provider)
+    def built(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
+        with closing(build_place(provider, tmp_path)) as place:
+            yield place
+
+    return built
 
 
-@pytest.fixture
-def faiss(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
-    with closing(build_place("faiss", tmp_path)) as built:
-        yield built
+qdrant, faiss = _embedded("qdrant"), _embedded("faiss")
 
 
 def build_place(provider: str, folder: Path, address: str = "") -> Place:

@@ -163,16 +163,10 @@ class TestOpen:
         ("change", "problem"),
         [
             ({"provider": "qdrnt"}, "vector_store: Unsupported vector store provider: qdrnt"),
-            (
-                {"config": {"colection_name": "x", "api_key": "s3cret"}},
-                "Extra fields not allowed: colection_name",
-            ),
+            ({"config": {"colection_name": "x", "api_key": "s3cret"}}, "fields not allowed: colection_name"),
             ({"config": {"port": "s3cret"}}, "port: Input should be a valid integer"),
             ({"provider": "pgvector", "config": {"user": "s3cret"}}, "must be provided"),
-            (
-                {"provider": "pgvector", "config": {"connection_string": "s3cret=1 x"}},
-                "no PostgreSQL address",
-            ),
+            ({"provider": "pgvector", "config": {"connection_string": "s3cret=1 x"}}, "no PostgreSQL"),
         ],
     )
     def test_what_mem0_rejects_is_one_sentence(self, qdrant, change, problem):
@@ -262,20 +256,15 @@ def test_a_failing_embedder_is_named_and_holds_no_text(error):
 @pytest.mark.store
 def test_looking_merging_copies_and_undoing_load_no_embedder(qdrant, tmp_path, monkeypatch):
     qdrant.fill(["Likes tea with milk", "Likes tea with milk", "Owns a standing desk"])
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("the embedder was made")
-
     from mem0.utils.factory import EmbedderFactory
 
     create = EmbedderFactory.create
-    monkeypatch.setattr(
-        EmbedderFactory,
-        "create",
-        staticmethod(
-            lambda provider, *rest: create(provider, *rest) if provider == opening._UNASKED else refuse()
-        ),
-    )
+
+    def only_unasked(provider: str, *rest: object) -> Any:
+        assert provider == opening._UNASKED, "the embedder was made"
+        return create(provider, *rest)
+
+    monkeypatch.setattr(EmbedderFactory, "create", staticmethod(only_unasked))
     file = tmp_path / "mem0.json"
     file.write_text(json.dumps(qdrant.config))
     for words in (
