@@ -137,10 +137,7 @@ class Writer:
         return UndoResult(run.id, restored, withdrawn, tuple(kept))
 
     def _note_undo(self, run: Run, plan: Plan, *, at: datetime, part: Collection[str] | None) -> None:
-        """An undo is an answer about all that was done, and takes back those that the run was agreed to with.
-
-        It is noted before the first step back, so that a killed undo cannot lose it.
-        """
+        """Before the first step back, note an undo as an answer, and withdraw those of its run."""
         standing = (c for c in self._journal.changes(run.id) if c.state is not ChangeState.TAKEN_BACK)
         touched = {change.action for change in standing if part is None or change.action in part}
         done = [action for action in plan.actions if action.id in touched]
@@ -335,10 +332,7 @@ class Writer:
         self._step(run, action, Operation.REMOVE, member.id, change)
 
     def _note_use(self, run: Run, survivor: str, members: Iterable[Member]) -> None:
-        """A fact that was stated again is in use, though what survives kept its old dates.
-
-        One statement of unknown age may be recent, so it counts as made when the run began.
-        """
+        """A fact stated again is in use; one statement of unknown age counts as made when the run began."""
         moments = [member.stated_at or run.started_at for member in members]
         if self._access is not None:
             self._access.record(self._store.fingerprint, [survivor], max(moments))

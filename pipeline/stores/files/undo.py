@@ -208,10 +208,7 @@ class FileHistory(Database):
         return data
 
     def _keep(self, data: bytes, *, base: bytes | None) -> str:
-        """Keep a state of a file: what we made as its difference to the one before, what we found as a whole.
-
-        What a run finds is kept as a whole once more, so that no chain of differences is longer than a run.
-        """
+        """Keep a made state as its difference to the one before, a found one whole: chains end with a run."""
         name = digest(data)
         if name not in self._known:
             limit = 0 if base is None else min(len(base), len(data))

@@ -306,10 +306,7 @@ def _dump(item: Mapping[str, Any]) -> str:
 
 
 def handed_over(edges: Sequence[Edge], name: str, survivor: str | None) -> list[Edge | None]:
-    """Where each relation leads once an entity is gone; None for one that goes with it.
-
-    No relation is doubled, and none leads from the survivor to itself.
-    """
+    """Where each relation leads once an entity is gone: None goes with it; none is doubled or a loop."""
     held = {edge for edge in edges if name not in edge[:2]}
     led: list[Edge | None] = []
     for edge in edges:

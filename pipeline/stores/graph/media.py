@@ -86,10 +86,7 @@ class FileMedium:
 
 
 def server_on(path: Path, processes: Iterable[Process] | None = None) -> int | None:
-    """The memory server that works on a file (resolved), among those that run now or the given ones.
-
-    A relative path, and the default, begin at the server's own program.
-    """
+    """The memory server of a file (resolved); a relative path, and the default, begin at its own program."""
     for number, command, variables in _running() if processes is None else processes:
         words = [word for word in command if SERVER in word]
         homes = [Path(word).resolve().parent for word in words if os.sep in word] or [Path.cwd()]

@@ -134,10 +134,7 @@ def _occurring(path: str, wanted: set[bytes]) -> set[bytes]:
 
 
 def git(folder: Path, *words: str, literal: bool = True) -> str:
-    """What a reading git command prints in a folder; nothing if there is no repository or no answer.
-
-    Paths are taken as they are if `literal`; the question what git leaves out knows no other way.
-    """
+    """What a reading git command prints in a folder, or nothing; paths are taken as they are if `literal`."""
     if not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
         return ""
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C", str(folder), *words]
@@ -175,10 +172,7 @@ def removed_paths(root: Path, paths: Iterable[str]) -> dict[str, str]:
 
 
 def hidden_paths(root: Path, paths: Iterable[str]) -> set[str]:
-    """Those of the paths that may still be on their author's disk.
-
-    Git leaves them out, or the commit that took them away changed what it leaves out.
-    """
+    """Those of the paths that git leaves out, or whose removal changed that: they may be on a disk."""
     wanted = set(paths)
     hidden = {path for path, commit in removed_paths(root, wanted).items() if _hides(root, commit)}
     return hidden | ignored_paths(root, wanted)

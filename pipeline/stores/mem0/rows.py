@@ -337,10 +337,7 @@ def decoded(value: Any) -> Any:
 
 
 def moment(value: Any) -> datetime | None:
-    """Read a date of any kind mem0 has stored over time as aware UTC; None if it tells nothing.
-
-    Naive times are UTC. Numbers are seconds since 1970, or milliseconds if they are too large.
-    """
+    """A date of any kind mem0 has stored as aware UTC, or None; large numbers are milliseconds."""
     try:
         if isinstance(value, bool) or value is None:
             return None

@@ -139,10 +139,7 @@ class PlatformStore(RemoteStore):
         return rows, counts
 
     def _without_merged(self, filters: Mapping[str, Any], listed: dict[str, Row]) -> Listing:
-        """Leave out what the platform itself merged away: no agent reads it, and it is kept as history.
-
-        No field of a record says so for certain, so it is what a listing without it does not hold.
-        """
+        """Leave out what the platform merged away and keeps as history: what a listing without it lacks."""
         rows = listed
         if self._page(filters, 0, merged=False).get("count") != len(rows):
             seen, counts = self._swept(filters, merged=False)
