@@ -166,7 +166,10 @@ class MarkdownStore(Store):
             raise StoreError(f"The memory directory {directory.name} is gone; nothing was changed.")
         state = _read(path)
         if part == WHOLE:
-            return Snapshot(memory_id, _whole_row(state, directory=directory.name, name=path.name))
+            text, sha = (plain(decode(state.data)), state.digest) if state else ("", "")
+            row: dict[str, Any] = {"text": text, "category": INDEX_CATEGORY, "metadata": {"name": path.name}}
+            row |= {"created_at": None, "updated_at": None, "pinned": False, "directory": directory.name}
+            return Snapshot(memory_id, row | {"sha": sha})
         if state is None:
             return None
         document, about = self._document(directory, path, state)
@@ -291,13 +294,6 @@ def _memory_row(state: Image, document: Document, entry: Entry | None, about: _A
         "directory": about.directory,
         "sha": state.digest,
     }
-
-
-def _whole_row(state: Image | None, *, directory: str, name: str) -> dict[str, Any]:
-    """The record of a file with all that is in it; one that does not exist is empty."""
-    text, sha = (plain(decode(state.data)), state.digest) if state else ("", "")
-    row = {"text": text, "category": INDEX_CATEGORY, "metadata": {"name": name}, "created_at": None}
-    return row | {"updated_at": None, "pinned": False, "directory": directory, "sha": sha}
 
 
 def _moment_of(value: object) -> datetime | None:
