@@ -25,7 +25,7 @@ from mem0_dream.pipeline.reporting.html import (
     page_data,
     render,
     run_point,
-)  # fmt: skip
+)
 from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from reviewing import HOSTILE, crowded, data_of, many_world, small_world
