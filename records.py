@@ -128,11 +128,6 @@ class Inventory:
     # what an undo could not bring back on this store, said before anything is done
     fidelity: tuple[str, ...] = ()
 
-    @property
-    def complete(self) -> bool:
-        """Whether the listing is proven complete, so that writing is allowed."""
-        return not self.gaps
-
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

@@ -62,11 +62,6 @@ class Plan:
         """Memories that stay with another text, whatever the kind of the change."""
         return tuple(action for action in self.actions if isinstance(action, TextChange))
 
-    @property
-    def scopes(self) -> tuple[Scope, ...]:
-        """All scopes the plan looked at, in order."""
-        return tuple(total.scope for total in self.totals)
-
     def with_choices(self, choices: Mapping[str, Side | None]) -> Plan:
         """The same plan with answers to its conflicts.
 

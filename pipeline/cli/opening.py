@@ -222,16 +222,13 @@ _COMMAND = re.compile(r"`mem0-dream ((?:resume|undo)\b[^`]*)`")
 _NOTED = tuple(name for name, row in ROWS.items() if row.place and name not in ("mcp", "state_dir"))
 
 
-def again(options: Options, *words: str, judged: bool = False) -> str:
-    """A command on the same store, quoted for a shell.
-
-    Without words it is a pass; `judged` adds whose memories are meant and how they are judged.
-    """
-    return " ".join(map(quoted, ["mem0-dream", *arguments(options, *words, judged=judged)]))
+def again(options: Options, *words: str) -> str:
+    """A command on the same store, quoted for a shell; without words it is a pass."""
+    return " ".join(map(quoted, ["mem0-dream", *arguments(options, *words)]))
 
 
 def arguments(options: Options, *words: str, judged: bool = False) -> list[str]:
-    """The words of `again` behind the program's name."""
+    """The words of `again`; `judged` adds whose memories are meant and how they are judged."""
     kind = options.kind
     line = list(words) if words or kind == MEM0 else [kind]
     wanted = ("scope", "plan") if judged else ()

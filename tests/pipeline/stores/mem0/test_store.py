@@ -64,14 +64,14 @@ class TestRead:
         }
         assert len(alice.memories) == 2
         assert len(bot.memories) == 1
-        assert everything.complete
-        assert bot.complete
+        assert not everything.gaps
+        assert not bot.gaps
 
     def test_a_count_that_differs_is_a_gap(self, qdrant, monkeypatch):
         store, _ = qdrant.filled(["Likes tea", "Likes coffee"])
         monkeypatch.setattr(store.backend, "count", lambda filters: 3)
         inventory = store.read(ALICE)
-        assert not inventory.complete
+        assert inventory.gaps
         assert inventory.gaps[0].startswith("3 rows were counted before the listing, 2 listed")
 
     def test_rows_without_a_role_are_the_users(self, qdrant):
