@@ -103,14 +103,8 @@ def _relation(a: str, b: str) -> Relation:
     strict, loose, turned = not any(unsaid), min(said) < ALIKE, left.passive != right.passive
     differ, agree = _compare_sides(left.sides, right.sides, turned=turned)
     differ += _markers_exchanged(shared)
-    turnable = (
-        moved
-        or left.person
-        or right.person
-        or turned
-        or left.keys != right.keys
-        or ("*than", 1) in left.sides
-    )
+    person = left.person or right.person
+    turnable = moved or turned or person or left.keys != right.keys or ("*than", 1) in left.sides
     regrouped: tuple[str, ...] = ()
     crossed: _Words = ()
     displaced: _Words | None = None

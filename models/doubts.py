@@ -19,7 +19,7 @@ from .facts.frames import is_ahead, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
 from .stance import steps, tenses
-from .text.tables import marked, pattern, table_lines
+from .text.tables import listed, marked, pattern, table_lines
 from .text.words import significant_words, stem
 from .wording import exchanged
 
@@ -43,13 +43,9 @@ _ROOT = 4  # letters
 _NAME_GOES_ON = 3  # words
 _UNIT_LIKE = 3  # letters, up to which a word behind a number may be its unit
 _MARKS = ".,;:!?\"'"
-_LINKS = frozenset(
-    map(stem, ("a", "an", "the", "and", "or", "to", "in", "on", "at", "by", "for", "from", "of", "with"))
-)
-_VALUED = frozenset(("number", "date", "time", "frequency", "version", "identifier", "path", "url", "name"))
-_AT_HOME = frozenset(map(stem, ("based", "lives", "resides", "located", "from")))
-
-
+_LINKS = frozenset(map(stem, listed("a an the and or to in on at by for from of with")))
+_VALUED = frozenset(listed("number date time frequency version identifier path url name"))
+_AT_HOME = frozenset(map(stem, listed("based lives resides located from")))
 Words = tuple[str, ...]  # what each of two texts says, in their order; nothing where a rule finds nothing
 Told = tuple[datetime | None, datetime | None]
 """When each of two texts was told, None where that is not known."""
@@ -77,19 +73,14 @@ def doubts(
     ['event']
     """
     end = told_end(a, b)
+    unsaid = _each_tells(a, b, found, entailment) or _either(_goes_on, a, b)
     rules: tuple[tuple[str, Words], ...] = (
         ("ending", (end,) if end else ()),
         ("event", next(filter(None, (_either(_crosswise, a, b, *row) for row in _EVENTS)), ())),
         ("underway", _either(_finished, a, b)),
         ("past", _was(a, b)),
         ("liking", _either(_crosswise, a, b, pattern("liking"), pattern("dislike"), hides=True)),
-        (
-            "unsaid",
-            _each_tells(a, b, found, entailment)
-            or _either(_goes_on, a, b)
-            or of_another(a, b)
-            or _hardly_shown(a, b, entailment),
-        ),
+        ("unsaid", unsaid or of_another(a, b) or _hardly_shown(a, b, entailment)),
         ("place", _turned(a, b, entailment) or _clauses_turned(a, b) or misplaced(a, b)),
         ("wording", () if any(item.veto for item in found) else exchanged(a, b)),
     )
@@ -223,13 +214,11 @@ def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[
         return ()
     left = {unit.at for unit in unsaid[0]}
     shared = [unit for unit in bound(a).units if unit.at not in left and unit.key not in (PERSON, THIRD)]
-    named = shared and all(
-        unit.detail and unit.text[0].isalpha() and unit.key[0].isalpha() for unit in shared
-    )
+    named = shared and all(unit.detail and (unit.text[0] + unit.key[0]).isalpha() for unit in shared)
     tells = (
         max(entailment) < HARDLY_ENTAILED
         or (_longest(a, b) <= BRIEF and any(map(_names_another, unsaid, (a, b), (b, a))))
-        or (shared and named and not any(_AT_HOME.issuperset(unit.key for unit in units) for units in unsaid))
+        or (named and not any(_AT_HOME.issuperset(unit.key for unit in units) for units in unsaid))
         or any(_a_value_each(item) for item in found if not item.veto)
     )
     return _shown(unsaid) if tells else ()
@@ -267,10 +256,8 @@ def _goes_on(mine: str, theirs: str) -> Words:
     first, second = (text.rstrip(_MARKS).split() for text in (mine, theirs))
     more = len(second) - len(first)
     at = next((i for i, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), len(first))
-    named = pattern("name_goes_on")
-    if not (
-        0 < more <= _NAME_GOES_ON and at and first[at:] == second[at + more :] and named.match(second[at])
-    ):
+    ends_alike = 0 < more <= _NAME_GOES_ON and at and first[at:] == second[at + more :]
+    if not (ends_alike and pattern("name_goes_on").match(second[at])):
         return ()
     last = first[at - 1]
     is_noun = last[-1].isalnum() and stem(last.lower()) not in _LINKS
@@ -322,9 +309,8 @@ def misplaced(a: str, b: str) -> Words:
     """
     if b < a:
         return misplaced(b, a)[::-1]
-    return (
-        _only(a, b) or _denied_crosswise(a, b) or _parts_turned(a, b) or _cause(a, b) or _either(_most, a, b)
-    )
+    found = _only(a, b) or _denied_crosswise(a, b) or _parts_turned(a, b) or _cause(a, b)
+    return found or _either(_most, a, b)
 
 
 def of_another(a: str, b: str) -> Words:
@@ -416,14 +402,11 @@ def _most(a: str, b: str) -> Words:
 
 def _other_count(a: str, b: str) -> Words:
     """One number of things of which each text names its own."""
-    counts = [
-        {each.text for each in extract(text).numbers if each.unit is None and each.period is None}
-        for text in (a, b)
-    ]
-    left, right = (
-        {unit.key: unit.head for unit in bound(text).units if unit.text in plain}
-        for text, plain in zip((a, b), counts, strict=True)
-    )
+    heads = []
+    for text in (a, b):
+        plain = {each.text for each in extract(text).numbers if each.unit is None and each.period is None}
+        heads.append({unit.key: unit.head for unit in bound(text).units if unit.text in plain})
+    left, right = heads
     mine, theirs = ({unit.key: unit.text for unit in units} for units in relation(a, b).unsaid)
     for number in sorted(left.keys() & right.keys()):
         things = mine.get(left[number], ""), theirs.get(right[number], "")

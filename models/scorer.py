@@ -18,17 +18,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DUPLICATE, CONTRADICTION, DISTINCT = 0, 1, 2  # columns of `PairScores.probabilities`
-
-
 LEAST_SIZE = 4.0  # logarithm to base 2 of the memories from which ranks among them mean something
 
 
 @dataclass(frozen=True, slots=True)
 class PairContext:
-    """Where a pair stands among the other memories of its scope and category; computed there, never guessed.
+    """Where a pair stands among the other memories of its scope and category.
 
-    Swapping a and b swaps the fields of one name. Without a third memory margins are the cosine itself, and
-    crowds and bridge are 0: nothing else is near.
+    Without a third memory margins are the cosine itself, and crowds and bridge are 0: nothing else is near.
     """
 
     rank_a: float  # how many others are nearer to a than b is, 0 for its nearest
@@ -134,10 +131,7 @@ Compute = Callable[[Sequence["PairInput"]], "NDArray[np.float32]"]
 
 
 class Remember(Protocol):
-    """What the stages of a scorer have for pairs and for texts, computed or cached.
-
-    What is computed must depend on the texts alone and be the same for a mirrored pair.
-    """
+    """What stages of a scorer have, computed or cached; of the texts alone, the same for a mirrored pair."""
 
     def __call__(self, stage: str, pairs: Sequence[PairInput], compute: Compute, /) -> NDArray[np.float32]:
         """Rows of numbers for pairs: float32 [n, width]."""

@@ -64,16 +64,14 @@ def marks(text: str) -> tuple[Mark, ...]:
     >>> [(mark.kind, mark.rank, mark.text) for mark in marks("User is trying to quit smoking")]
     [('stage', 0, 'trying to'), ('past', 0, 'quit')]
     """
-    clean = normalise(text[:_LONGEST_READ])
+    clean, clause = normalise(text[:_LONGEST_READ]), pattern("reached_clause")
     found = []
     for kind, expression in _PATTERNS.items():
         for match in expression.finditer(clean):
             group = match.lastgroup or "r0"
-            reach = content_stems(words(pattern("reached_clause").split(clean[match.end() :], maxsplit=1)[0]))
-            reach = (
-                reach
-                or content_stems(words(pattern("reached_clause").split(clean[: match.start()])[-1]))[::-1]
-            )
+            behind = clause.split(clean[match.end() :], maxsplit=1)[0]
+            reach = content_stems(words(behind))
+            reach = reach or content_stems(words(clause.split(clean[: match.start()])[-1]))[::-1]
             weak = group.endswith("weak")
             found.append(Mark(kind, int(group[1]), match[0].strip(), tuple(reach[:_REACH]), weak))
     return tuple(found)
@@ -110,9 +108,8 @@ def steps(a: str, b: str) -> tuple[Step, ...]:
             mine, theirs = _of_one_number(mine, theirs, said_there), _of_one_number(theirs, mine, said)
         reached = [mark for mark in mine if _reaches(mark, said_there)]
         reached_there = [mark for mark in theirs if _reaches(mark, said)]
-        step = _step(
-            kind, reached, reached_there, {mark.rank for mark in mine} & {mark.rank for mark in theirs}
-        )
+        both = {mark.rank for mark in mine} & {mark.rank for mark in theirs}
+        step = _step(kind, reached, reached_there, both)
         if step is not None:
             found.append(step)
     return tuple(found)

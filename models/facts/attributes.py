@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ..text.tables import pattern, table_pairs, table_set
+from ..text.tables import found, table_pairs, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems, opposite
 from . import REMEMBERED_TEXTS, VALUED, Facts, extract
 from .calendar import Day
@@ -110,14 +110,14 @@ _KINDS = {
 
 def _only(left: Facts, right: Facts) -> list[tuple[str, list[Detail], list[Detail]]]:
     """The details of each kind that only one of both texts states."""
-    found = []
+    only = []
     for kind, fields in _KINDS.items():
         mine, theirs = (
             [each for field in fields for each in getattr(facts, field)] for facts in (left, right)
         )
         if mine or theirs:
-            found.append((kind, *parted(mine, theirs, left, right)))
-    return found
+            only.append((kind, *parted(mine, theirs, left, right)))
+    return only
 
 
 def _phrases(details: Sequence[Detail]) -> set[object]:
@@ -136,17 +136,16 @@ def _attribute(kind: str, mine: Detail, theirs: Detail, left: Facts, right: Fact
             return None
         return "event" if _tells(left) and _tells(right) else "number"
     if isinstance(mine, Day):
-        return "deadline" if _is_due(left) and _is_due(right) else None
+        return "deadline" if _both("due", left, right) else None
     if isinstance(mine, Name) and isinstance(theirs, Name):
         if mine.opens or theirs.opens or mine.before != theirs.before or mine.before not in _PLACED:
             return None
-        lasts = pattern("lasting")
-        return "place" if lasts.search(left.text) and lasts.search(right.text) else None
+        return "place" if _both("lasting", left, right) else None
     return kind
 
 
-def _is_due(facts: Facts) -> bool:
-    return pattern("due").search(facts.text) is not None
+def _both(name: str, left: Facts, right: Facts) -> bool:
+    return all(found(name, each.text) for each in (left, right))
 
 
 def _tells(facts: Facts) -> bool:
@@ -231,7 +230,7 @@ def contrast(a: str, b: str) -> list[float]:
         differing is not None and differing.attribute == _OPPOSITE,
         rearranged(left, right) is not None,
         *_openings(left, right),
-        _is_due(left) and _is_due(right),
+        _both("due", left, right),
         bool(years and their_years and not years & their_years),
         *((name in marks) != (name in others) for name in _MARKS),
         *(name in marks and name in others for name in _MARKS),

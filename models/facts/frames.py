@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..text.tables import pattern, table_lines, table_set
+from ..text.tables import found, pattern, table_lines, table_set
 from ..text.vocabulary import FRAME_WORDS, synonyms
 from ..text.words import Word, fold, stem, words
 from . import REMEMBERED_TEXTS, Facts
@@ -100,19 +100,14 @@ _LONGEST_SWAP = 3
 Change = tuple[str, str]
 
 
-def _only_one(mine: str | None, theirs: str | None) -> Change | None:
+def _only_one(mine: str, theirs: str) -> Change | None:
     return (mine or "-", theirs or "-") if bool(mine) != bool(theirs) else None
-
-
-def _found(name: str, facts: Facts) -> str | None:
-    match = pattern(name).search(facts.text)
-    return match.group() if match else None
 
 
 def exception(left: Facts, right: Facts) -> Change | None:
     """Return the exception that only one of two general statements makes."""
-    change = _only_one(_found("exception", left), _found("exception", right))
-    return change if change and _found("universal", left) and _found("universal", right) else None
+    change = _only_one(found("exception", left.text), found("exception", right.text))
+    return change if all(found("universal", each.text) for each in (left, right)) else None
 
 
 def swap(left: Facts, right: Facts) -> Change | None:
@@ -278,35 +273,32 @@ def _same_denial(mine: Negation, theirs: Negation) -> bool:
 
 def foreign_denial(left: Facts, right: Facts) -> Change | None:
     """Return the negations of both texts where only one of them has any."""
-    found = (
-        pattern("foreign_denial").search(each.text) or pattern("spanish_no").search(each.text)
-        for each in (left, right)
-    )
-    return _only_one(*(match and match[0].strip() for match in found))
+    texts = left.text, right.text
+    denials = (found("foreign_denial", text) or found("spanish_no", text) for text in texts)
+    return _only_one(*map(str.strip, denials))
 
 
 def told_end(a: str, b: str) -> str | None:
     """The word by which one of two texts tells of an end, if the other tells of none."""
     ends = _end(a), _end(b)
-    return None if all(ends) else ends[0] or ends[1]
+    return None if all(ends) else ends[0] or ends[1] or None
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
-def _end(text: str) -> str | None:
-    match = pattern("end").search(text)
-    return match[0].lower() if match else None
+def _end(text: str) -> str:
+    return found("end", text).lower()
 
 
 def still_done(a: str, b: str) -> int | None:
     """Which text, 0 or 1, says that something is done now of which the other tells that it is given up."""
-    end, plain = told_end(a, b), int(_end(a) is not None)
+    end, plain = told_end(a, b), int(_end(a) != "")
     given_up = end is not None and pattern("given_up").fullmatch(end)
     return plain if given_up and not pattern("not_now").search((a, b)[plain]) else None
 
 
 def is_ahead(text: str) -> bool:
     """Whether a text speaks of something that is still to come."""
-    return pattern("ahead").search(text) is not None
+    return found("ahead", text) != ""
 
 
 _MOST_WORDS = 14  # of content, up to which one mark speaks for all of a text; longer ones tell several things
@@ -320,7 +312,7 @@ def progressed(left: Facts, right: Facts) -> Change | None:
     if max(len(left.content), len(right.content)) > _MOST_WORDS:
         return None
     (ahead, done), (theirs_ahead, theirs_done) = (
-        (_found("ahead", each), (_found("done", each) or "").strip(" .;:,")) for each in (left, right)
+        (found("ahead", each.text), found("done", each.text).strip(" .;:,")) for each in (left, right)
     )
     if ahead and not theirs_ahead and not done and theirs_done:
         return ahead.strip(), theirs_done

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ..text.tables import listed, pattern, table_set
+from ..text.tables import found, listed, pattern, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems
 from ..text.words import Word, stem
 from . import Facts
@@ -186,28 +186,22 @@ def _between(facts: Facts, x: str, y: str) -> frozenset[str]:
 def _turned(left: Facts, right: Facts) -> bool:
     """Whether one text says what we do and the other what is done to us."""
     (do, done), (does, was_done) = (
-        [pattern(name).search(each.text) is not None for name in ("doer", "done_to")]
-        for each in (left, right)
+        [found(name, each.text) != "" for name in ("doer", "done_to")] for each in (left, right)
     )
     return (do, done) != (does, was_done) and do != done and does != was_done
 
 
 def _passive(facts: Facts) -> bool:
-    return pattern("passive").search(facts.text) is not None
+    return found("passive", facts.text) != ""
 
 
 def other_actor(left: Facts, right: Facts) -> Change | None:
     """Return the two openings where one text is about a company, a boss, a team, and one about the person."""
-    mine, theirs = _somebody_else(left), _somebody_else(right)
+    mine, theirs = (found("somebody_else", each.text[:_READ]).strip() for each in (left, right))
     if bool(mine) == bool(theirs):
         return None
     person = _person(right if mine else left)
     return (mine or person, theirs or person) if person else None
-
-
-def _somebody_else(facts: Facts) -> str:
-    match = pattern("somebody_else").search(facts.text[:_READ])
-    return match[0].strip() if match is not None else ""
 
 
 def _person(facts: Facts) -> str:

@@ -49,6 +49,12 @@ def pattern(name: str) -> re.Pattern[str]:
     return re.compile(spelled_out(name))
 
 
+def found(name: str, text: str) -> str:
+    """What a pattern first matches in a text, or nothing."""
+    match = pattern(name).search(text)
+    return match[0] if match is not None else ""
+
+
 def spelled_out(name: str) -> str:
     """The source of a pattern, with the patterns and words of other tables that it names in their place."""
 
