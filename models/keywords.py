@@ -45,7 +45,7 @@ class KeywordScorer:
         entailment = np.zeros((len(pairs), 2), dtype=np.float32)
         for row, pair in enumerate(pairs):
             probabilities[row] = _probabilities(pair.a, pair.b)
-            entailment[row] = _entailment(pair.a, pair.b), _entailment(pair.b, pair.a)
+            entailment[row] = coverage(pair.a, pair.b), coverage(pair.b, pair.a)
         return PairScores(probabilities=probabilities, entailment=entailment)
 
 
@@ -59,9 +59,10 @@ def ramp(value: float, half: float) -> float:
 
 
 def coverage(premise: str, hypothesis: str) -> float:
-    """Share of the hypothesis' significant words that the premise has; 0 if it has none."""
+    """Share of the hypothesis' significant words that the premise has; at most 80% while one is missing."""
     wanted = significant_words(hypothesis)
-    return len(wanted & significant_words(premise)) / len(wanted) if wanted else 0.0
+    held = wanted & significant_words(premise)
+    return min(len(held) / max(1, len(wanted)), 1.0 if wanted == held else INCOMPLETE)
 
 
 def opposed(a: str, b: str) -> bool:
@@ -84,11 +85,6 @@ def _probabilities(a: str, b: str) -> tuple[float, float, float]:
         return 0.0, against, 1 - against
     same = ramp(shared, DUPLICATE_OVERLAP)
     return same, 0.0, 1 - same
-
-
-def _entailment(premise: str, hypothesis: str) -> float:
-    share = coverage(premise, hypothesis)
-    return share if share == 1 else min(share, INCOMPLETE)
 
 
 def _negated(words: tuple[Token, ...]) -> set[str]:

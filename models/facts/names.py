@@ -83,7 +83,8 @@ class Name(Detail):
 
         "Skoda Octavia" and "Octavia Combi" may be one car; "Anna Nowak" and "Ben Nowak" are two people.
         """
-        if not (self.strong and other.strong) and not self._same_place(other):
+        placed = "" != self.before == other.before or "" != self.after == other.after
+        if not ((self.strong and other.strong) or (self.opens and other.opens) or placed):
             return False
         shared = set(self.phrase) & set(other.phrase)
         if not shared:
@@ -93,12 +94,6 @@ class Name(Detail):
             zip(self.phrase[::-1], other.phrase[::-1], strict=False),
         )
         return any(mine == theirs for pairs in ends for mine, theirs in pairs)
-
-    def _same_place(self, other: Name) -> bool:
-        if self.opens and other.opens:
-            return True
-        before = self.before != "" and self.before == other.before
-        return before or (self.after != "" and self.after == other.after)
 
 
 def names(page: Page) -> tuple[Name, ...]:
