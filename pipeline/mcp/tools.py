@@ -345,11 +345,13 @@ def _over(session: Session, plan: Plan) -> str | None:
 
 def report_of(session: Session, plan: Plan) -> str:
     """The whole report, with the sentence that stands for an empty one."""
-    left = [open_question(plan.unsure)] if plan.unsure else []
     shown = session.reporter(plan)
+    left = [open_question(more)] if (more := [d for d in plan.unsure if d not in shown.shown_doubts]) else []
+    doubts = shown.doubtful()[: -1 if left else None]  # without the option of the command line for more
     if not plan.actions:
-        return "\n".join([*shown.nothing(), *left])
+        return "\n".join(map(bracketed, [*shown.nothing(), *doubts, *left]))
     lines = shown.lines()
+    lines += [] if set(doubts) <= set(lines) else doubts
     if len(lines) > REPORT_LINES:
         lines = [*lines[:REPORT_LINES], f"... and {len(lines) - REPORT_LINES} more lines: dream_explain"]
     lines += [*left, *(f"Read-only: {gap}" for gap in plan.gaps), shown.proposal()]

@@ -178,6 +178,8 @@ class TestApply:
         store.rows = InMemoryStore(rows).rows
         agent, plan = planned(serve)
         assert (plan["unsure"], plan["proposals"]) == (3, [])
+        assert plan["report"].count("[long days at home.]") == 1
+        assert "more" not in plan["report"]  # of what is shown already
         doubts = agent.ask("dream_explain", plan_id=plan["plan_id"], unsure=True)["explanations"]
         ids = {doubt["memories"][0]["id"][1:]: doubt["id"] for doubt in doubts}
         answers = {ids["0"]: "yes", ids["1"]: "no", ids["2"]: "b"}
