@@ -24,29 +24,25 @@ OUTSIDE_THE_TREE = (
 def reference() -> str:
     """The whole page."""
     said = ((one.exit_code, f"`{one.__name__}`", str(one.__doc__).splitlines()[0]) for one in errors())
-    rows = [*OUTSIDE_THE_TREE, *said]
-    codes = "\n".join(f"| {code} | {name} | {meaning} |" for code, name, meaning in sorted(rows))
+    rows = sorted([*OUTSIDE_THE_TREE, *said])
+    codes = "\n".join(f"| {code} | {name} | {meaning} |" for code, name, meaning in rows)
     parts = [
         INTRODUCTION.read_text(encoding="utf-8"),
         f"## Exit codes\n\n| code | error | meaning |\n|---|---|---|\n{codes}\n",
     ]
     for name, command in (("", command_line), *sorted(command_line.commands.items())):
         title = f"{PROGRAM} {name}".strip()
-        with click.Context(
-            command, info_name=title, max_content_width=WIDTH, terminal_width=WIDTH
-        ) as context:
-            context.meta[WHOLE] = True
-            parts.append(f"## {title}\n\n```text\n{command.get_help(context)}\n```\n")
+        with click.Context(command, info_name=title, max_content_width=WIDTH, terminal_width=WIDTH) as page:
+            page.meta[WHOLE] = True
+            parts.append(f"## {title}\n\n```text\n{command.get_help(page)}\n```\n")
     return "\n".join(parts)
 
 
 def errors() -> list[type[DreamError]]:
     """Every public error class, root first."""
-    tree, waiting = list[type[DreamError]](), [DreamError]
-    while waiting:
-        error = waiting.pop(0)
-        tree.append(error)
-        waiting += [child for child in error.__subclasses__() if not child.__name__.startswith("_")]
+    tree = [DreamError]
+    for error in tree:  # which grows meanwhile
+        tree += [child for child in error.__subclasses__() if not child.__name__.startswith("_")]
     return tree
 
 

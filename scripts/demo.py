@@ -1,12 +1,10 @@
 """The whole journey on a real store: `make demo`, or `python scripts/demo.py`.
 
-Fills an embedded mem0 store with a messy memory set, then runs the command line as a person would:
-see every change, apply, list the runs, take back. At the end the raw rows are compared with those from
-before, and a single differing byte makes the program fail. Everything lies under `.demo/`.
+Fills an embedded mem0 store, then runs the command line as a person would: see every change, apply, list the
+runs, take back. A single byte that differs from before makes the program fail. All lies under `.demo/`.
 
 With `--facts FILE` (`make demo-facts DATA=...`) the store holds the facts of FactConsolidation: every
-reported conflict is settled for the newer side, and mem0's own search is asked before and after for each of
-the known conflicts.
+reported conflict is settled for the newer side, and mem0's own search is asked before and after.
 """
 
 from __future__ import annotations
@@ -28,16 +26,12 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMORIES = ROOT / "scripts" / "data" / "demo_memories.json"
-MARKER = "made-by-mem0-dream-demo"
-"""A file with this name shows that a folder is ours to delete."""
-
+MARKER = "made-by-mem0-dream-demo"  # a file with this name shows that a folder is ours to delete
 DIMENSIONS = 384
 PAGE = 10_000
 FIELDS = ("data", "created_at", "updated_at")
 NOON = "T12:00:00+00:00"
-FIRST = 5
-"""Results of a search that an agent reads."""
-
+FIRST = 5  # results of a search that an agent reads
 Config = dict[str, Any]
 
 

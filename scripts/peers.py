@@ -38,9 +38,7 @@ from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from numpy.typing import NDArray
 
-NEAR = DUPLICATE_COSINE
-"""Cosine from which the others take two texts for duplicates: SemHash's default, the custom elsewhere."""
-
+NEAR = DUPLICATE_COSINE  # from which the others take two texts for duplicates: SemHash's default
 OURS = "mem0-dream"
 HEAD = (
     "", "near pairs found", "labelled duplicates", "seconds", "removed rightly", "wrongly", "seconds in all",
@@ -48,9 +46,8 @@ HEAD = (
 COLOURS = {"right": "#0072B2", "wrong": "#D55E00", "search": "#999999", "whole": "#333333"}
 
 T = TypeVar("T")
-Pairs = Iterable[tuple[int, int]]
+Pairs = Iterable[tuple[int, int]]  # rows of the texts: near ones, or what goes with what stays in its place
 Way = Callable[[World, NDArray[np.float32]], Pairs]
-"""Rows of the texts of a world: near ones, or what goes with what stays in its place."""
 
 
 class Row(NamedTuple):
@@ -180,8 +177,8 @@ def _above(scores: NDArray[np.float32], limit: float) -> Pairs:
 def _semhash_near(world: World, vectors: NDArray[np.float32]) -> Pairs:
     """What its index gives for every text."""
     index = load_semhash().from_embeddings(vectors, _texts(world), model=None).index
-    found = index.query_threshold(index.vectors, threshold=NEAR)
-    return _unordered((row, int(other)) for row, (others, _) in enumerate(found) for other in others)
+    found = enumerate(index.query_threshold(index.vectors, threshold=NEAR))
+    return _unordered((row, int(other)) for row, (others, _) in found for other in others)
 
 
 def _semhash_removals(world: World, vectors: NDArray[np.float32]) -> Pairs:

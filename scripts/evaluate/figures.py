@@ -2,9 +2,8 @@
 
 DATA holds `pairs/dev.jsonl` (hard pairs), `pairs/real_dev.jsonl` (real ones, counted by their weight),
 `stores/*.json` and, if there are any, `worlds/w*.txt`, of which those count that the network never saw, and
-`outside/`: sets of others, of which no part was fitted on. The
-calibrator of `bundled` is fitted on all of these, so its rows show the figures that were cross-validated
-while fitting, as they stand beside the weights. With --held-out it is measured like the others, which is
+`outside/`: sets of others. The calibrator of `bundled` is fitted on all but the last, so its rows show the
+figures that were cross-validated while fitting. With --held-out it is measured like the others, which is
 honest on data that no fitting ever saw, and on no other.
 """
 
@@ -111,16 +110,16 @@ def pair_table(pairs: Mapping[str, list[LabelledPair]], scorers: Sequence[str], 
             others = sum(pair.weight for pair in rows) - duplicates
             if models is None:
                 found = (validated or {})[name]
-                precision, recall = found["auto_precision"], found["auto_recall"]
+                precision, recall = shares = found["auto_precision"], found["auto_recall"]
                 # Of r duplicates merged at precision p, r (1 - p) / p others were merged; 0 says nothing.
                 wrong = recall * duplicates * (1 - precision) / precision if precision else None
             else:
                 found = quality.pairs_report(quality.measure(rows, models), models)
-                precision, recall = found["auto"]["precision"], found["auto"]["recall"]
-                wrong = found["auto"]["false_merges"]
+                auto = found["auto"]
+                shares, wrong = (auto["precision"], auto["recall"]), auto["false_merges"]
             whole = all(pair.weight == 1 for pair in rows)
             merged = f"{wrong or 0:.0f} of {others:.0f}" if whole else f"{100 * (wrong or 0) / others:.1f}%"
-            row += [found["macro_f1"], (precision, recall), None if wrong is None else merged]
+            row += [found["macro_f1"], shares, None if wrong is None else merged]
         table.append(row)
     return table
 
@@ -128,10 +127,7 @@ def pair_table(pairs: Mapping[str, list[LabelledPair]], scorers: Sequence[str], 
 def store_tables(
     stores: Mapping[str, Sequence[LabelledStore]], scorers: Sequence[str], *, held_out: bool
 ) -> Iterator[Rows]:
-    """Two tables: what --auto and a person would do to the labelled stores, and to whole worlds.
-
-    A row for each scorer that judges inside stores, and for `bundled` one for each style of worlds.
-    """
+    """Two tables: what --auto and a person would do to the labelled stores, and to worlds, by style too."""
     rows = {}
     for spec in (spec for spec in scorers if spec != SEMHASH):
         rows[spec] = ({} if held_out else _validated(spec) or {}).get("in_stores", {})

@@ -1,8 +1,7 @@
 """Reads labelled pairs (.jsonl), stores (.json), invented stores ("worlds", .txt) and exchanges (.tsv).
 
-A world file holds many small stores at natural prevalence. A block is one fact: `-` states it, `=` repeats
-it, `!` contradicts it and every repetition, `~` only looks like it. Lines of different blocks of a world are
-distinct. An exchange binds the words of a fact otherwise.
+A world file holds many small stores. A block is one fact: `-` states it, `=` repeats it, `!` contradicts it
+and every repetition, `~` only looks like it; lines of different blocks are distinct.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -61,11 +60,6 @@ class LabelledPair:
     b_date: datetime | None = None
     cosine: float | None = None
     context: PairContext | None = None
-
-    @property
-    def style(self) -> str:
-        """What stands before the first dash of the name, such as "p1": who wrote the pair, or how."""
-        return self.name.partition("-")[0] if "-" in self.name else ""
 
     def scored(self, cosine: float) -> PairInput:
         """The pair as a scorer is given it; its own cosine comes first."""
@@ -192,9 +186,8 @@ def read_world_file(path: Path) -> list[World]:
 def as_memories(lines: Iterable[WorldLine], scope: Scope, *, digits: int = 7) -> Iterator[Memory]:
     """The lines as memories of one scope, by their judged texts and dates alone; numbers are their ids."""
     for at, line in enumerate(lines):
-        yield Memory(
-            f"{at:0{digits}}", line.judged, scope, created_at=line.stated_at, updated_at=line.stated_at
-        )
+        day = line.stated_at
+        yield Memory(f"{at:0{digits}}", line.judged, scope, created_at=day, updated_at=day)
 
 
 def label(a: WorldLine, b: WorldLine) -> int:
@@ -232,10 +225,7 @@ def block_pairs(world: World) -> Iterator[LabelledPair]:
 
 
 def world_store(world: World) -> LabelledStore:
-    """A world as a store without categories, looked at on the day of its last memory.
-
-    A world says nothing about ages, so every memory counts as read on that day.
-    """
+    """A world as a store without categories, of which every memory was read on the day of the last one."""
     scope, name = Scope.of(user_id=world.name), f"{world.style}/{world.name}"
     now = max((line.stated_at for line in world.lines), default=None)
     blocks = defaultdict[int, tuple[list[str], list[str]]](lambda: ([], []))
@@ -253,24 +243,17 @@ def world_store(world: World) -> LabelledStore:
 
 def held_out(worlds: Iterable[World]) -> tuple[list[World], list[World]]:
     """Worlds to train on, and one in `HELD` to calibrate on, drawn by name within each style."""
-    by_style = defaultdict[str, list[World]](list)
-    for world in worlds:
-        by_style[world.style].append(world)
-    train, held = list[World](), list[World]()
-    for _, members in sorted(by_style.items()):
-        members.sort(key=lambda one: (crc32(f"{one.style}/{one.name}".encode()), one.name))
-        held += members[::HELD]
-        train += [one for at, one in enumerate(members) if at % HELD]
-    return train, held
+    drawn = sorted(worlds, key=lambda one: (one.style, crc32(f"{one.style}/{one.name}".encode()), one.name))
+    every = [(at, one) for _, some in groupby(drawn, lambda one: one.style) for at, one in enumerate(some)]
+    return [one for at, one in every if at % HELD], [one for at, one in every if not at % HELD]
 
 
 def held_stores(data: Path) -> dict[str, list[LabelledStore]]:
     """The labelled stores under `STORES`, and by style the worlds that the network never saw."""
-    stores: dict[str, list[LabelledStore]] = defaultdict(list)
-    stores[STORES] = read_files(sorted((data / "stores").glob("*.json")))[1]
+    stores = {STORES: read_files(sorted((data / "stores").glob("*.json")))[1]}
     for world in held_out(read_worlds(data / "worlds"))[1]:
-        stores[world.style].append(world_store(world))
-    return dict(stores)
+        stores.setdefault(world.style, []).append(world_store(world))
+    return stores
 
 
 def read_exchanges(folder: Path) -> tuple[list[ExchangeSet], list[ExchangeSet]]:

@@ -13,7 +13,7 @@ import re
 import tomllib
 import unicodedata
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,12 @@ def put_in(text: str, place: re.Match[str], new: str, part: int = 0) -> str:
     return text[: place.start(part)] + new + text[place.end(part) :]
 
 
-def _first(find: str, by: str | Callable[[re.Match[str]], str]) -> Edit:
-    """Replace the first match."""
-    found = re.compile(find)
+def _first(find: str, by: str | Callable[[re.Match[str]], str], unless: str = r"\Z.") -> Edit:
+    """Replace the first match, in texts without what must not be there."""
+    found, unfit = re.compile(find), re.compile(unless)
 
     def edit(text: str, _: random.Random) -> str | None:
-        edited = found.sub(by, text, count=1)
+        edited = text if unfit.search(text) else found.sub(by, text, count=1)
         return edited if edited != text else None
 
     return edit
@@ -54,6 +54,8 @@ def _rule(row: Mapping[str, Any]) -> Edit:
         names, by = row["turn"], row.get("by", 1)
         find = rf"\b(?:{'|'.join(names)})" + row.get("after", r"\b")
         return _first(find, lambda match: str(names[(names.index(match[0]) + by) % len(names)]))
+    if "put" not in row:
+        return _first(row["find"], lambda match: match[0].lower(), row.get("unless", r"\Z."))
     if "{}" not in row["put"]:
         return _first(row["find"], row["put"])
     times, plus, put = row.get("times", 1), row.get("plus", 0), row["put"].format
@@ -82,8 +84,8 @@ def _typo(text: str, dice: random.Random) -> str | None:
         at = dice.randrange(1, len(word) - 1)
         before, letter, after = word[:at], word[at], word[at + 1 :]
         other = dice.choice("aeinorst")
-        slips = (before + after, before + letter + letter + after, before + after[0] + letter + after[1:])
-        slip = dice.choice((*slips, before + other + after))
+        inner = (after, letter + letter + after, after[0] + letter + after[1:], other + after)
+        slip = before + dice.choice(inner)
         if slip != word and not is_word(slip):
             return put_in(text, place, slip)
     return None
@@ -92,18 +94,6 @@ def _typo(text: str, dice: random.Random) -> str | None:
 def _emoji(text: str, dice: random.Random) -> str:
     sign = dice.choice("🎉🚀😀✅👍🐶☕✨")
     return f"{text} {sign}" if dice.random() < 0.5 else f"{sign} {text}"
-
-
-def _small(text: str, _: random.Random) -> str | None:
-    small = text[0].lower() + text[1:]
-    return small if small != text and text[1:2].islower() else None
-
-
-def _all_small(text: str, _: random.Random) -> str | None:
-    """All in small letters, where no letter is code, a name of one, or a plain word otherwise ("US")."""
-    letter_counts = r"[A-Z]{2}|\w[A-Z]|[/_@#$=\\]|[A-Z]\d|\w[.:]\w|\b(?:May|March|Mar|Sun|Sat|Wed|[A-Z])\b"
-    fits = text.isascii() and "`" not in text and not re.search(letter_counts, text)
-    return text.lower() if fits and text.lower() != text else None
 
 
 def _compatible(text: str, dice: random.Random) -> str | None:
@@ -192,9 +182,8 @@ def _exchanged_names(text: str, _: random.Random) -> str | None:
 _WRITTEN: Mapping[str, Edit] = {
     "bullet": lambda text, dice: dice.choice(("- ", "* ", "• ", "  - ")) + text,
     "said twice": lambda text, _: f"{text} {text}" if re.fullmatch(r".*[.!]", text) else f"{text}\n{text}",
-    "emoji": _emoji, "typo": _typo, "small first letter": _small, "small letters": _all_small,
-    "Unicode form": _compatible, "quotes": _quotes, "ticks": _ticked, "emphasis": _emphasis,
-    "final mark": _closing, "frame": _frame, "filler": _filler,
+    "emoji": _emoji, "typo": _typo, "Unicode form": _compatible, "quotes": _quotes, "ticks": _ticked,
+    "emphasis": _emphasis, "final mark": _closing, "frame": _frame, "filler": _filler,
     "number in words": _number_word, "white space": _spaces, "name": _other_name,
     "exchanged names": _exchanged_names,
 }  # fmt: skip
@@ -204,18 +193,17 @@ CHANGING: Mapping[str, Edit] = _edits("changing")
 
 def texts_of(paths: Iterable[Path]) -> list[str]:
     """All different texts of files of worlds, contrast sets and lists, in order."""
-    return list(dict.fromkeys(text for path in paths for text in _texts(path)))
-
-
-def _texts(path: Path) -> Iterator[str]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if path.suffix == ".jsonl":
-            entry = json.loads(line)
-            yield from (entry[key] for key in _KEYS if key in entry)
-        elif path.suffix == ".tsv":
-            yield line.split("\t")[0]
-        elif match := _LINE.match(line):
-            yield match["text"].strip()
+    texts: list[str] = []
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if path.suffix == ".jsonl":
+                entry = json.loads(line)
+                texts += (entry[key] for key in _KEYS if key in entry)
+            elif path.suffix == ".tsv":
+                texts.append(line.split("\t")[0])
+            elif match := _LINE.match(line):
+                texts.append(match["text"].strip())
+    return list(dict.fromkeys(texts))
 
 
 def measured(

@@ -1,7 +1,6 @@
-"""How good decisions are: figures of labelled pairs, with intervals and curves, and of labelled stores.
+"""How good decisions are: figures of labelled pairs, with intervals, and of labelled stores.
 
-Pure functions over arrays and plans; nothing here loads a model or reads a file. A decision "unsure"
-counts as distinct in every three-way figure, since nothing happens to such a pair, and is counted apart.
+A decision "unsure" counts as distinct in every three-way figure, since nothing happens to such a pair.
 """
 
 from __future__ import annotations
@@ -124,10 +123,7 @@ def group_sums(decisions: Decisions, decided: NDArray[np.int64]) -> Floats:
 
 
 def shares(sums: Floats, *, none: float = 1.0) -> dict[str, Floats]:
-    """Precision, recall and F1 [..., 3], their mean, and those of automatic merges, for each row of sums.
-
-    Unsure counts as distinct. The precision of a label that is never decided is `none`.
-    """
+    """Precision (`none` of what is never decided), recall, F1 [..., 3], their mean, and of merges alone."""
     table = sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LABELS), len(DECISIONS))
     table = np.concatenate([table[..., :2], table[..., 2:].sum(axis=-1, keepdims=True)], axis=-1)
     merged, right, duplicates = np.moveaxis(sums[..., _CELLS:], -1, 0)
@@ -216,10 +212,7 @@ class Gold:
 
 
 def store_figures(plan: Plan, gold: Gold) -> Figures:
-    """What --auto would do to a labelled store, and what a person would be shown on top.
-
-    Numbers, and lists of the memories that go wrongly or stay wrongly.
-    """
+    """What --auto would do to a labelled store, and what a person would be shown on top."""
     acted = plan.only(ActionKind.MERGE, ActionKind.PRUNE)
     removed = {memory_id for action in acted.actions for memory_id in action.removes}
     pruned = {memory_id for prune in plan.prunes for memory_id in prune.removes}

@@ -3,8 +3,8 @@
     python -m mem0_dream.scripts.evaluate.planted DIRECTORY_OR_GRAPH [--seed 0] [--show]
 
 Reworded duplicates and contradictions of our own (`scripts/data/planted.tsv`) go into a copy, each pair
-under one heading or two, in two files or types (entities of a graph). The real pass looks at the copy: a pair
-is acted on, asked about, asked as the other kind, or missed. What it says about the rest is counted, too.
+under one heading or two, in two files or types (entities of a graph). Of each it is told whether the real
+pass acts on it, asks about it, asks as of the other kind, or misses it.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ def plant_markdown(folders: Iterable[Path], pairs: Sequence[Pair], draw: random.
     """Write the pairs into the files of memory directories: bullets or sentences, by turns."""
     every = sorted(path for folder in folders for path in folder.rglob("*.md"))
     files = [path for path in every if path.name not in ("MEMORY.md", "README.md")] or every
-    heads = {path: _TYPE.search(path.read_text(encoding="utf-8", errors="replace")[:600]) for path in files}
-    kinds = {path: found[1] if found else "" for path, found in heads.items()}
+    heads = {path: path.read_text(encoding="utf-8", errors="replace")[:600] for path in files}
+    kinds = {path: "".join(_TYPE.findall(head)[:1]) for path, head in heads.items()}
     planted = []
     for number, pair in enumerate(pairs):
         place = ("same heading", "other heading", "other file", "other type")[number % 4]
         first = second = draw.choice(files)
         if place in ("other file", "other type"):
-            same = place == "other file"
-            others = [path for path in files if (kinds[path] == kinds[first]) == same and path != first]
+            alike = [path for path in files if (kinds[path] == kinds[first]) == (place == "other file")]
+            others = [path for path in alike if path != first]
             second = draw.choice(others) if others else first.with_name(f"planted_{number}.md")
             if not others:
                 second.write_text("---\nname: planted\ntype: reference\n---\n\n## Notes\n", encoding="utf-8")
@@ -94,8 +94,7 @@ def _put(
 ) -> str:
     """Put a text under a heading of a file, a new one where there is no other; say which."""
     said = path.read_bytes().decode("utf-8", "replace")
-    every = _HEADING.finditer(said)
-    headings = [match for match in every if (match[0] == beside if beside else match[0] != but)]
+    headings = [each for each in _HEADING.finditer(said) if (each[0] == beside if beside else each[0] != but)]
     if headings:
         chosen = draw.choice(headings)
         name, end = chosen[0], chosen.end()
@@ -114,11 +113,8 @@ def plant_graph(file: Path, pairs: Sequence[Pair], draw: random.Random) -> list[
     entities = [line for line in lines if line.get("type") == "entity"]
     said = [set(entity["observations"]) for entity in entities]
     # An entity that stands there twice says nothing that would be against its second self.
-    entities = [
-        entity
-        for at, (entity, own) in enumerate(zip(entities, said, strict=True))
-        if not any(2 * len(own & other) > len(own) > 2 for other in said[:at] + said[at + 1 :])
-    ] or entities
+    twice = [any(2 * len(own & other) > len(own) > 2 for other in said if other is not own) for own in said]
+    entities = [entity for entity, also in zip(entities, twice, strict=True) if not also] or entities
     planted = []
     for number, pair in enumerate(pairs):
         place = ("same entity", "other entity", "other type")[number % 3]
@@ -203,7 +199,7 @@ def table(planted: Sequence[Pair], outcomes: Sequence[str]) -> str:
     """Counts of outcomes, over all, for each form and for each place."""
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for pair, came in zip(planted, outcomes, strict=True):
-        for row in dict.fromkeys(("", pair.form, pair.place)):
+        for row in {"", pair.form, pair.place}:
             counts[pair.kind, row][came] += 1
     rows: list[Sequence[object]] = [("", *OUTCOMES, "found")]
     for (kind, row), count in sorted(counts.items()):

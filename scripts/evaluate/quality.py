@@ -54,9 +54,8 @@ def load_semhash() -> Any:  # noqa: ANN401  (a class of an optional package)
 class SemHashScorer:
     """Duplicate if and only if SemHash, given the two texts and vectors of ours, would drop one of them.
 
-    Its documented use is `self_deduplicate()` over a whole collection, where the answer for one pair would
-    depend on which other texts are in the file, so each pair is a collection of its own: two records,
-    threshold as it comes (0.9). Yes or no is written as probability 1 or 0, and it knows no contradictions.
+    Each pair is a collection of its own, so that the answer does not depend on other texts; the threshold is
+    as it comes (0.9). Yes or no is written as probability 1 or 0, and it knows no contradictions.
     """
 
     thresholds = Thresholds(auto=1.0, duplicate=1.0, contradiction=NEVER)
@@ -183,6 +182,11 @@ def measure(pairs: Sequence[LabelledPair], models: Models) -> Measured:
     return Measured(tuple(pairs), tuple(candidates), verdicts, decisions)
 
 
+def _style(pair: LabelledPair) -> str:
+    """What stands before the first dash of the name, such as "p1": who wrote the pair, or how."""
+    return pair.name.partition("-")[0] if "-" in pair.name else ""
+
+
 def pairs_report(measured: Measured, models: Models) -> Figures:
     """All figures of labelled pairs; sets are files, and styles in a file, where there are several."""
     decisions, threshold, floor = measured.decisions, models.limits.auto, models.settings.floor
@@ -190,13 +194,12 @@ def pairs_report(measured: Measured, models: Models) -> Figures:
     judged = zip(measured.pairs, measured.verdicts, strict=True)
     figures["auto"]["false_merge_ids"] = [pair.name for pair, v in judged if v.auto and pair.label != 0]
     near = np.array([pair.exact or pair.cosine >= floor for pair in measured.candidates])
-    figures["candidates"] = {"floor": floor}
+    sets, figures["candidates"] = dict[str, NDArray[np.bool_]](), {"floor": floor}
     for row, label in enumerate(LABELS[:2]):
         rows = decisions.gold == row
         share = float(np.average(near[rows], weights=decisions.weight[rows])) if rows.any() else None
         figures["candidates"][label.value] = share
-    sets: dict[str, NDArray[np.bool_]] = {}
-    sources, styles = measured.rows(lambda pair: pair.source), measured.rows(lambda pair: pair.style)
+    sources, styles = measured.rows(lambda pair: pair.source), measured.rows(_style)
     for source, rows in sources.items():
         inside = {f"{source}/{style}": rows & some for style, some in styles.items() if (rows & some).any()}
         sets |= ({source: rows} if len(sources) > 1 else {}) | (inside if len(inside) > 1 else {})
@@ -243,12 +246,9 @@ def _candidate_recall(store: LabelledStore, models: Models) -> Figures:
 def store_report(
     stores: Mapping[str, Sequence[LabelledStore]], scorers: Mapping[str, PairScorer], encoder: Encoder
 ) -> dict[str, dict[str, int]]:
-    """Sums over the stores of each name, and over all worlds under `WORLDS`.
+    """Sums over the stores of each name, as `held_stores` gives them, and over all worlds under `WORLDS`.
 
-    Args:
-        stores: By name, as `held_stores` gives them.
-        scorers: By the name of a store, one that never saw it.
-        encoder: Finds the candidates.
+    `scorers` holds, by the name of a store, one that never saw it; the encoder finds the candidates.
     """
     table = {}
     for name, members in stores.items():

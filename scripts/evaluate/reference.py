@@ -3,8 +3,7 @@
     python scripts/evaluate/reference.py write FOLDER
     python scripts/evaluate/reference.py compare FOLDER
 
-All texts are ours (`scripts/data`). A plan is kept as who merges into whom, who conflicts with whom and who
-goes, so that a new field of an action is no difference.
+A plan is kept as who merges into whom, who conflicts with whom and who goes, all in texts of `scripts/data`.
 """
 
 from __future__ import annotations

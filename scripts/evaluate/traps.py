@@ -2,8 +2,7 @@
 
     python scripts/evaluate/traps.py ../shared/data
 
-A column for each set, duplicates ("same") and others apart; the rows of kinds of evidence say how many pairs
-each keeps from merging, and in brackets how many it alone does.
+The rows of kinds of evidence say how many pairs each keeps from merging, and in brackets how many alone.
 """
 
 from __future__ import annotations
@@ -61,10 +60,9 @@ def tallied(measured: Measured, models: Models) -> dict[tuple[str, bool], Counte
         tally["pairs"] += 1
         kinds = {item.kind for item in verdict.evidence if item.kind in OF_BINDINGS}
         others = [item for item in verdict.evidence if item.kind not in OF_BINDINGS]
-        said, limits = verdict.probabilities, models.limits
         if verdict.auto:
             tally.update(("before", "after"))
-        elif decide(said, others, limits, entailment=verdict.entailment)[1]:
+        elif decide(verdict.probabilities, others, models.limits, entailment=verdict.entailment)[1]:
             tally.update(("before", *kinds))
             tally.update(f"{kind} alone" for kind in kinds if len(kinds) == 1)
     return tallies
@@ -73,12 +71,12 @@ def tallied(measured: Measured, models: Models) -> dict[tuple[str, bool], Counte
 def table(tallies: dict[tuple[str, bool], Counter[str]]) -> str:
     """The figures as a Markdown table; a kind that holds nothing in any set has no row."""
     columns = sorted(tallies)
+    some = [tallies[column] for column in columns]
     rows: list[list[object]] = [["", *(f"{name}, {'same' if same else 'other'}" for name, same in columns)]]
-    rows += ([name, *(tallies[column][name] for column in columns)] for name in ("pairs", "before", "after"))
+    rows += ([name, *(tally[name] for tally in some)] for name in ("pairs", "before", "after"))
     for kind in sorted(OF_BINDINGS):
-        if any(tallies[column][kind] for column in columns):
-            held = (f"{tallies[column][kind]} ({tallies[column][f'{kind} alone']})" for column in columns)
-            rows.append([kind, *held])
+        if any(tally[kind] for tally in some):
+            rows.append([kind, *(f"{tally[kind]} ({tally[f'{kind} alone']})" for tally in some)])
     return markdown(rows)
 
 

@@ -1,7 +1,6 @@
 """Fits the calibrator over the signals, cross-validated by user, store and fold, and its thresholds.
 
-Cross-validated figures are the honest ones; the shipped calibrator is fitted on all development pairs
-afterwards.
+Cross-validated figures are the honest ones; what ships is fitted on all development pairs afterwards.
 """
 
 from __future__ import annotations
@@ -18,24 +17,17 @@ from ...models.scorer import Thresholds
 from ..evaluate.metrics import Decisions, pair_figures, share_right, threshold_at
 from .labelled import Table
 
-FOLDS = 6
-MEMBERS = 6
-ROUNDS = 120
-RATE = 0.06
-LEAVES = 8
-SMALLEST_LEAF = 12
-PENALTY = 3.0
+FOLDS = MEMBERS = 6
+ROUNDS, RATE, LEAVES, SMALLEST_LEAF, PENALTY = 120, 0.06, 8, 12, 3.0
 BALANCE = 0.3  # 0 keeps the labels' natural shares within an origin, 1 makes them equal
 ORIGIN_MASS = {"hard": 1.0, "real": 0.7, "people": 0.7, "bound": 0.8, "store": 0.6, "world": 2.0}
 AUTO_PRECISION = 0.98  # of real pairs alone
 INSIDE_PRECISION = 0.97  # of candidates in worlds, where far more looks alike than in most stores
-HARD_FALSE_MERGES = 0.0
-BOUND_FALSE_MERGES = 0.0  # of exchanges: the same words bound otherwise
+HARD_FALSE_MERGES = BOUND_FALSE_MERGES = 0.0  # bound: exchanges, the same words bound otherwise
 PEOPLE_CONTRADICTION = 0.70  # of pairs among a person's memories; a report is right if one of its pairs is
 CONTRADICTION_PRECISION = 0.85  # a person decides each one, but a report that is wrong costs trust
 INSIDE_CONTRADICTION = 0.90  # of pairs; several pairs of one fact are one report, so 0.86 of the reports
-SHOWN_PRECISION = 0.80
-INSIDE_SHOWN = 0.75
+SHOWN_PRECISION, INSIDE_SHOWN = 0.80, 0.75
 ALONE = ("hard", "real", "bound")  # origins of pairs of which no store is known
 
 Floats = NDArray[np.float64]
@@ -162,7 +154,6 @@ def thresholds(probability: Floats, data: Table) -> Limits:
 def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[str, Any]]:
     """Figures per origin for the log and the model card; merges count as automatic ones without a veto.
 
-    Intervals hold 95% of draws of whole users, stores, worlds and folds.
     `world` is whole worlds, `small` the same pairs inside groups too small to tell anything: judged alone.
     """
     figures: dict[str, dict[str, Any]] = {}

@@ -1,11 +1,9 @@
 """Training pairs made by program: restatements and trifles, and edits that bind the same words otherwise.
 
-A network that sees only whole paraphrases learns that many shared words mean one fact. Here two texts share
-nearly all words, and only the place of a name, a number, a stage or a trifle decides. An edit returns None
-where it does not apply. What an exchange gives is never a duplicate; whether it contradicts is left open.
-
-A network that only sees exchanges learns to be careful about other orders, not to tell them. So a restatement
-and an exchange carry the same change of surface: passive, converse, cleft, fronting, synonym.
+A network that sees only whole paraphrases learns that many shared words mean one fact; one that only sees
+exchanges learns to fear other orders, not to tell them. Here two texts share nearly all words, or a change of
+surface (passive, converse, cleft, fronting, synonym), and the place of a name, a number or a stage decides.
+An edit returns None where it does not apply; whether an exchange contradicts is left open.
 """
 
 from __future__ import annotations
@@ -132,11 +130,10 @@ TRIFLES: tuple[Edit, ...] = (KEEPING["typo"], _retouched)
 def edited_pairs(
     groups: Sequence[Sequence[str]], *, seed: int, changing: int, keeping: int
 ) -> Iterator[Example]:
-    """Pairs of a text and its edit, out of groups of texts that state one fact each.
+    """Pairs of a text, or another wording of its fact, and its edit, out of groups that state one fact each.
 
-    Half of the changed texts are compared with another wording of the same fact, so that a changed binding
-    is seen through a paraphrase, too. At most `changing` examples are drawn of exchanges, half as many of
-    stages, and at most `keeping` of other orders and of trifles.
+    At most `changing` examples are drawn of exchanges, half as many of stages, and at most `keeping` of other
+    orders and of trifles.
     """
     rng = random.Random(seed)  # noqa: S311
     families = ((EXCHANGES, changing), (STAGES, changing // 2), (ORDERS, keeping), (TRIFLES, keeping))
@@ -155,15 +152,14 @@ def edited_pairs(
 
 
 class Relation(NamedTuple):
-    """Constructions of one relation; `exchanged` says what it is when {a} and {b} change places."""
+    """Constructions of one relation."""
 
-    exchanged: str
+    exchanged: str  # what it is when {a} and {b} change places
     pools: tuple[tuple[str, ...], tuple[str, ...]]
     constructions: tuple[str, ...]
 
 
-Pattern = tuple[re.Pattern[str], tuple[str, ...]]
-"""What a text may look like, and forms of its parts that say the same."""
+Pattern = tuple[re.Pattern[str], tuple[str, ...]]  # what a text looks like, and forms that say the same
 
 
 def read_restatements(path: Path) -> tuple[list[Relation], list[Pattern]]:
@@ -221,14 +217,12 @@ def constructed_pairs(relations: Sequence[Relation], *, seed: int, count: int) -
 
 def _told(construction: str, filled: dict[str, str], rng: random.Random) -> str:
     """The construction filled and framed; "user" takes its article except where it opens the text."""
-    text = construction.format(**filled)
-    text = re.sub(r"(?<!^)\buser\b", "the user", text)
+    text = re.sub(r"(?<!^)\buser\b", "the user", construction.format(**filled))
     if text.startswith("user") and rng.random() < 0.3:
         text = "the " + text
-    first = text[0].upper() + text[1:]
     end = rng.choice((".", ".", ""))
     lowered = text if not text.startswith("user") else "the " + text
-    return str(rng.choice(_RESTATED["frames"])).format(first + end, lowered + end)
+    return str(rng.choice(_RESTATED["frames"])).format(text[0].upper() + text[1:] + end, lowered + end)
 
 
 def restated(text: str, patterns: Sequence[Pattern], rng: random.Random) -> str | None:
@@ -255,10 +249,7 @@ def _lowered(text: str) -> str:
 def restated_pairs(
     groups: Sequence[Sequence[str]], patterns: Sequence[Pattern], *, seed: int, count: int
 ) -> Iterator[Example]:
-    """`count` texts beside their restatement, and beside that of the text with two details exchanged, if any.
-
-    `groups` are wordings of one fact each.
-    """
+    """`count` texts beside their restatement, and beside that of the text with two details exchanged."""
     rng = random.Random(seed)  # noqa: S311
     texts = [text for group in groups for text in group]
     for text in rng.sample(texts, len(texts)):

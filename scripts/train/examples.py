@@ -28,17 +28,10 @@ from ..evaluate.labelled import ExchangeSet, World, block_pairs
 
 Allowed = tuple[int, int, int]
 
-ANY: Allowed = (1, 1, 1)
-ENTAILS: Allowed = (1, 0, 0)
-NEUTRAL: Allowed = (0, 1, 0)
-CONTRADICTS: Allowed = (0, 0, 1)
-NOT_ENTAILED: Allowed = (0, 1, 1)
-NOT_CONTRADICTED: Allowed = (1, 1, 0)
-
-DUPLICATE: Allowed = (1, 0, 0)
-CONTRADICTION: Allowed = (0, 1, 0)
-DISTINCT: Allowed = (0, 0, 1)
-NO_DUPLICATE: Allowed = (0, 1, 1)
+ANY = (1, 1, 1)
+ENTAILS, NEUTRAL, CONTRADICTS = DUPLICATE, CONTRADICTION, DISTINCT = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+NOT_ENTAILED = NO_DUPLICATE = (0, 1, 1)
+NOT_CONTRADICTED = (1, 1, 0)
 
 RELATIONS: dict[str, tuple[Allowed, Allowed, Allowed]] = {
     "equal": (DUPLICATE, ENTAILS, ENTAILS),
@@ -52,13 +45,10 @@ RELATIONS: dict[str, tuple[Allowed, Allowed, Allowed]] = {
 }
 """How text a stands to text b: what the memory head may say, and the other of a to b and of b to a.
 
-`detail` is a duplicate of which only the more detailed text is unknown; `other` is what an edit bound
-otherwise: it contradicts or is distinct.
+`detail` is a duplicate of which the more detailed text is unknown; `other` contradicts or is distinct.
 """
-
 LETTERS = {"s": "equal", "c": "contradiction", "d": "apart"}
 """Relations of exchanges and restatements as their files write them."""
-
 _OF_BLOCKS = ("detail", "contradiction", "distinct")
 COMPOSED_PER_SET = 6
 COMPOSED_PER_WORLD = 40
@@ -84,15 +74,12 @@ class Example(NamedTuple):
 
 
 class ContrastSet(NamedTuple):
-    """Wordings of one fact, facts that contradict it, facts beside it.
-
-    `told` says how each wording stands to each later one.
-    """
+    """Wordings of one fact, facts that contradict it, facts beside it."""
 
     same: tuple[str, ...]
     contra: tuple[str, ...]
     distinct: tuple[str, ...]
-    told: tuple[str, ...]
+    told: tuple[str, ...]  # how each wording stands to each later one
     category: str = ""
 
 
@@ -194,9 +181,8 @@ def compose(
     """Two compound memories of three facts in both orders; only relations that the facts make certain.
 
     Contained facts make a duplicate, partly shared ones a distinct pair, one contradicted fact a
-    contradiction; both sides take one to three facts in any label, so that length says nothing.
-    Of the fact that decides (`same`) and of two `others` two wordings at least; `contra` contradicts
-    it, `beside` only looks like it.
+    contradiction; both sides take one to three facts in any label, so that length says nothing. The fact that
+    decides (`same`) and two `others` have two wordings at least; `contra` contradicts it.
     """
     left, right = others
     (first, second), (left_one, left_two) = rng.sample(same, 2), rng.sample(left, 2)
@@ -231,12 +217,9 @@ def join(facts: Sequence[str], rng: random.Random) -> str:
     capital = tuple(TABLE["lowered"])
     lowered = [fact[0].lower() + fact[1:] if fact.startswith(capital) else fact for fact in rest]
     ended = (fact if fact.endswith((".", "!", "?")) else fact + "." for fact in order)
-    return (
-        "; ".join(bare) + ".",
-        ", and ".join([first, *lowered]) + ".",
-        "\n".join(f"- {fact}" for fact in order),
-        " ".join(ended),
-    )[rng.randrange(4)]
+    listed = "\n".join(f"- {fact}" for fact in order)
+    shapes = "; ".join(bare) + ".", ", and ".join([first, *lowered]) + ".", listed, " ".join(ended)
+    return shapes[rng.randrange(4)]
 
 
 def world_examples(
@@ -245,8 +228,7 @@ def world_examples(
     """Training pairs of the worlds; `encode` gives float32 [n, d] unit rows.
 
     Pairs inside a block come in both orders; of the pairs of two blocks, the nearest ones by cosine and a few
-    drawn ones come in one order each, so that most of what a store holds is seen as distinct. Facts joined to
-    compound memories follow.
+    drawn ones come in one order each, as most of what a store holds is distinct. Compound memories follow.
     """
     examples: list[Example] = []
     for number, world in enumerate(worlds):
@@ -255,11 +237,10 @@ def world_examples(
         for pair in inside:
             if pair.a != pair.b:
                 examples += both_orders(pair.a, pair.b, _OF_BLOCKS[pair.label])
-        texts = [line.judged for line in world.lines]
-        vectors = encode(texts)
+        vectors = encode(texts := [line.judged for line in world.lines])
         cosine = vectors @ vectors.T
-        rows = combinations(range(len(texts)), 2)
-        across = [(i, j) for i, j in rows if world.lines[i].block != world.lines[j].block]
+        every = combinations(range(len(texts)), 2)
+        across = [(i, j) for i, j in every if world.lines[i].block != world.lines[j].block]
         across.sort(key=lambda pair: -float(cosine[pair]))
         hard = round(len(inside) * HARD_NEGATIVES)
         easy = min(len(across[hard:]), round(len(inside) * EASY_NEGATIVES))
@@ -286,13 +267,10 @@ def wordings(worlds: Sequence[World]) -> list[list[str]]:
 
 
 class Story(NamedTuple):
-    """A person with facts; `pronoun` is he or she.
-
-    A fact is three wordings, the last a fragment without subject, and the same of its later state, if any.
-    """
+    """A person with facts: wordings, the last a fragment without subject, and those of a later state."""
 
     name: str
-    pronoun: str
+    pronoun: str  # he or she
     facts: list[list[tuple[str, ...]]]
 
 
@@ -328,8 +306,7 @@ def _draw(story: Story, rng: random.Random) -> tuple[str, str, str]:
     later = [rng.random() < 0.4 and len(fact) > 1 for fact in story.facts]
     relation = rng.choice(("part", "part", "equal", "overlap", "overlap", "apart", "contradiction"))
     rng.shuffle(indices := list(range(len(story.facts))))
-    before, after = list(later), list(later)
-    told = "distinct"
+    before, after, told = list(later), list(later), "distinct"
     if relation == "contradiction":
         changed = rng.choice([i for i, fact in enumerate(story.facts) if len(fact) > 1])
         rest = [i for i in indices if i != changed]
@@ -338,8 +315,8 @@ def _draw(story: Story, rng: random.Random) -> tuple[str, str, str]:
         before[changed], after[changed] = False, True
         a, b, told = [changed, *rest[:left]], [changed, *rest[start : start + right]], "contradiction"
     elif relation == "equal":
-        a = b = indices[: rng.randint(1, 3)]
-        told = "equal"
+        a, told = indices[: rng.randint(1, 3)], "equal"
+        b = a
     elif relation == "part":
         size = rng.randint(2, MOST_FACTS)
         a, b, told = indices[:size], indices[: rng.randint(1, size - 1)], "a_has_more"

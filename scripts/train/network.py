@@ -1,7 +1,6 @@
 """Builds the pair network over a base encoder, trains it, and writes the weights folder.
 
-Batches are sorted by length, embeddings frozen, and a later run picks a checkpoint up. The order of batches
-depends only on the seed, so a resumed run sees what an uninterrupted one would have seen.
+A later run picks a checkpoint up, and sees what an uninterrupted one would have seen.
 """
 
 from __future__ import annotations
@@ -45,8 +44,7 @@ WARMUP, FINAL_FRACTION = 0.06, 0.1  # share of the steps; share of the rate that
 def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[PairNetwork, PairTokenizer]:
     """A fresh network over the packaged MiniLM or any encoder of the hub, its embeddings frozen.
 
-    Without dropout the encoder trains a quarter faster on a processor, which draws the masks on one thread;
-    the heads keep theirs.
+    Without dropout the encoder trains a quarter faster on a processor; the heads keep theirs.
     """
     from torch import nn
     from transformers import AutoModel, AutoTokenizer
@@ -69,10 +67,7 @@ def train(
     network: PairNetwork, tokenizer: PairTokenizer, examples: Sequence[Example],
     *, batch_size: int, options: Namespace,
 ) -> None:  # fmt: skip
-    """Train in place, saving `<work>/<name>.pt` as it goes and continuing from there if it exists.
-
-    `options` are those of the program; `rate` is per step of `batch_size` pairs.
-    """
+    """Train in place, saving `<work>/<name>.pt` as it goes and continuing from there if it exists."""
     log.info("%d examples", len(examples))
     name = options.name or options.stage
     texts = sorted({text for example in examples for text in (example.a, example.b)})
@@ -85,8 +80,7 @@ def train(
         {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
     ]
     optimizer = torch.optim.AdamW(groups, lr=options.rate)
-    checkpoint = options.work / f"{name}.pt"
-    start = 0
+    checkpoint, start = options.work / f"{name}.pt", 0
     if checkpoint.is_file():
         state = torch.load(checkpoint, weights_only=True)
         network.load_state_dict(state["network"])

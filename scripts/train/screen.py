@@ -1,8 +1,7 @@
 """Fits the screen before the network on worlds: `python -m mem0_dream.scripts.train.screen --data DIR`.
 
-Groups of every kind that a store may hold are made of each world (the whole, its categories, parts, small
-samples, several worlds together), so that ranks are learnt at every size. Figures are cross-validated by
-world; the limits are those at which cross-validation keeps enough of the duplicates and contradictions.
+Groups of every kind that a store may hold are made of each world, so that ranks are learnt at every size. The
+limits are those at which cross-validation by world keeps enough of the duplicates and contradictions.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ log = logging.getLogger(__name__)
 KEPT = {DUPLICATE: 0.995, CONTRADICTION: 0.99}  # share of the candidates of each label that must be read
 WORDS_SHARE = 0.3  # of what may be lost, the share that the first step may lose
 WHOLE, CATEGORY, BLOCKS, SAMPLE, SEVERAL = range(5)
-COUNTED = (WHOLE, SEVERAL)
-"""Kinds of groups at natural size: the limits are set on these, and must hold on each."""
+COUNTED = (WHOLE, SEVERAL)  # kinds of groups at natural size: the limits must hold on each
 
 FOLDS = 4
 TOGETHER = 5  # worlds in one group of kind `SEVERAL`
