@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 from mem0_dream.models.bundled.columns import feature_names, guard_row, text_row
 from mem0_dream.models.facts.attributes import CONTRAST_NAMES, contrast
 from mem0_dream.models.guards import FACTS_VERSION
+from rows import rows_of
 
+TABLE = Path(__file__).with_name("pairs.tsv")
 DIGESTS = {3: "8057b1a2d2c94fbb"}
 """What the rows of these pairs are under each version of the guards; a new version gets a new line."""
 
@@ -32,22 +35,7 @@ def column(name: str, a: str, b: str) -> float:
     return dict(zip(CONTRAST_NAMES, contrast(a, b), strict=True))[name]
 
 
-@pytest.mark.parametrize(
-    ("name", "a", "b"),
-    [
-        ("rival_sure", "Lives in Oslo", "Lives in Bergen"),
-        ("rival", "Is married", "Is divorced"),
-        ("rival_opposite", "Likes cilantro", "Dislikes cilantro"),
-        ("order_maybe", "The museum sends us posters", "We send the museum posters"),
-        ("plan_differs", "Plans to buy a van", "Bought a van"),
-        ("only_differs", "Only the van is insured", "The van is insured"),
-        ("condition_differs", "Works late unless it is Friday", "Works late"),
-        ("opening_name_differs", "Oakmoor pays within 45 days", "Voltara pays within 45 days"),
-        ("label_differs", "Fermenter run 18 took a day", "Fermenter run 19 took a day"),
-        ("years_differ", "Sailed in 2024", "Sailed in 2026"),
-        ("same_bag", "Plays chess on Fridays", "On Fridays he plays chess"),
-    ],
-)
+@pytest.mark.parametrize(("name", "a", "b"), rows_of(TABLE, "column"))
 def test_each_column_sees_its_case(name: str, a: str, b: str) -> None:
     assert column(name, a, b) == 1.0
     if name != "same_bag":
