@@ -224,7 +224,7 @@ def store_figures(plan: Plan, gold: Gold) -> Figures:
     doubts = [doubt for doubt in plan.unsure if isinstance(doubt, Merge)]
     asked = [doubt for doubt in plan.unsure if isinstance(doubt, Resolve)]
     opposed = [gold.opposed(conflict) for conflict in plan.conflicts]
-    right = [gold.one_fact({member.id for member in doubt.members}) for doubt in doubts]
+    right = sum(gold.one_fact({member.id for member in doubt.members}) for doubt in doubts)
     return {
         "merges": len(plan.merges),
         "duplicates": sum(len(group) - 1 for group in gold.groups),
@@ -241,7 +241,7 @@ def store_figures(plan: Plan, gold: Gold) -> Figures:
         "prunes_wrong": sorted(pruned - gold.prune),
         "prunes_missed": sorted(gold.prune - removed),
         "asked": len(doubts) + len(asked),
-        "asked_right": sum(right) + sum(bool(gold.opposed(conflict)) for conflict in asked),
+        "asked_right": right + sum(bool(gold.opposed(conflict)) for conflict in asked),
     }
 
 

@@ -11,7 +11,7 @@ import itertools
 import json
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -215,12 +215,6 @@ def evaluate_store(store: LabelledStore, models: Models) -> Figures:
         store.inventory, store=InMemoryStore(), encoder=models.encoder, scorer=models.scorer,
         settings=models.settings, now=store.now or datetime.now(UTC),
     )  # fmt: skip
-    figures = {"memories": len(store.inventory.memories), **metrics.store_figures(plan, store.gold)}
-    return figures | {"candidates": _candidate_recall(store, models)}
-
-
-def _candidate_recall(store: LabelledStore, models: Models) -> Figures:
-    """Share of gold pairs that become candidates; a copy is reached through the one that stands for it."""
     living = [memory for memory in store.inventory.memories if not memory.pinned]
     vectors = models.encoder.encode([memory.text for memory in living])
     floor, neighbours = models.settings.floor, models.settings.neighbours
@@ -228,19 +222,18 @@ def _candidate_recall(store: LabelledStore, models: Models) -> Figures:
     stands_for = {pair.b: pair.a for pair in candidates if pair.exact}
     near = {frozenset((pair.a, pair.b)) for pair in candidates}
 
-    def near_by(a: str, b: str) -> bool:
-        ends = frozenset((stands_for.get(a, a), stands_for.get(b, b)))
-        return len(ends) == 1 or ends in near
-
-    def share(facts: Sequence[tuple[frozenset[str], frozenset[str]]]) -> float | None:
-        """Of pairs of sides: those of which one id of each is near the other."""
-        reached = [any(itertools.starmap(near_by, itertools.product(*sides))) for sides in facts]
+    def share(facts: Iterable[tuple[Iterable[str], Iterable[str]]]) -> float | None:
+        """Of pairs of sides: those of which one id of each, or what it is a copy of, is near the other."""
+        ends = ([{stands_for.get(x, x) for x in ids} for ids in itertools.product(*sides)] for sides in facts)
+        reached = [any(len(each) == 1 or frozenset(each) in near for each in some) for some in ends]
         return float(np.mean(reached)) if reached else None
 
-    same = [pair for group in store.gold.groups for pair in itertools.combinations(sorted(group), 2)]
-    duplicate = share([(frozenset([a]), frozenset([b])) for a, b in same])
-    found = {"pairs": len(candidates), "floor": floor, "neighbours": neighbours}
-    return found | {"duplicate": duplicate, "contradiction": share(store.gold.contradictions)}
+    same = (pair for group in store.gold.groups for pair in itertools.combinations(sorted(group), 2))
+    found: Figures = {"pairs": len(candidates), "floor": floor, "neighbours": neighbours}
+    found["duplicate"] = share(([a], [b]) for a, b in same)
+    found["contradiction"] = share(store.gold.contradictions)
+    figures = {"memories": len(store.inventory.memories), **metrics.store_figures(plan, store.gold)}
+    return figures | {"candidates": found}
 
 
 def store_report(

@@ -92,8 +92,10 @@ def train(
     network.train()
     for step in range(start, last):
         torch.manual_seed(options.seed * 1_000_003 + step)
+        warm = max(1, round(len(plan) * WARMUP))
+        left = FINAL_FRACTION + (1 - FINAL_FRACTION) * (len(plan) - step) / max(1, len(plan) - warm)
         for group in optimizer.param_groups:
-            group["lr"] = options.rate * _share_of_rate(step, len(plan))
+            group["lr"] = options.rate * ((step + 1) / warm if step < warm else left)
         optimizer.zero_grad(set_to_none=True)
         batch = tokenizer.batch([tokens[row] for row in plan[step]])
         loss = _loss(network, batch, [examples[row] for row in plan[step]], bf16=options.bf16)
@@ -144,13 +146,6 @@ def _loss(network: PairNetwork, batch: PairBatch, chosen: Sequence[Example], *, 
         scores = log_softmax(said.float(), dim=-1).masked_fill(refused, -torch.inf)
         cost -= torch.logsumexp(scores, dim=-1)
     return (cost * weight).sum() / weight.sum()
-
-
-def _share_of_rate(step: int, total: int) -> float:
-    warm = max(1, round(total * WARMUP))
-    if step < warm:
-        return (step + 1) / warm
-    return FINAL_FRACTION + (1 - FINAL_FRACTION) * (total - step) / max(1, total - warm)
 
 
 def export(

@@ -107,7 +107,7 @@ def _parts(world: World, rng: np.random.Generator) -> Iterator[tuple[int, Sequen
     for line in world.lines:
         by_category[line.category].append(line)
     yield from ((CATEGORY, lines) for lines in by_category.values() if len(lines) < len(world.lines))
-    blocks = np.array(sorted({line.block for line in world.lines}))
+    blocks = sorted({line.block for line in world.lines})
     for share in SHARES:
         chosen = set(rng.choice(blocks, max(1, int(len(blocks) * share)), replace=False).tolist())
         yield BLOCKS, [line for line in world.lines if line.block in chosen]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SERIOUS = ("serious", "critical")
 
 
-def violations(page: Page, axe: str) -> list[str]:
+def findings(page: Page, axe: str) -> list[str]:
     """Serious findings of axe-core: the rule, and the first place where it is broken."""
     # Over the devtools protocol: the page's policy lets no other script in.
     page.evaluate(axe)
@@ -51,6 +51,14 @@ def reviewed(page: Page, world: World) -> Iterator[None]:
         yield
 
 
+def do(page: Page, *actions: str, told: str = "") -> None:
+    """Press the buttons of these actions one after the other, and wait until the page tells of it."""
+    for action in actions:
+        page.click(f'[data-do="{action}"]')
+    if told:
+        page.get_by_text(told).wait_for()
+
+
 def preview(page: Page) -> None:
     page.click('[data-do="apply"]')
     page.locator("dialog[open]").wait_for()
@@ -67,9 +75,7 @@ def answers(world: World) -> list[str]:
 
 
 def apply(page: Page) -> None:
-    page.click('[data-do="apply"]')
-    page.click('[data-do="confirm"]')
-    page.get_by_text("Done:").wait_for()
+    do(page, "apply", "confirm", told="Done:")
 
 
 def answer_some(page: Page) -> None:

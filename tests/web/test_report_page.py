@@ -15,7 +15,7 @@ from mem0_dream.pipeline.planning.doubts import Doubt
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Scope
-from page_checks import cards, violations
+from page_checks import cards, findings
 from reviewing import HOSTILE, crowded, many_world, small_world
 
 if TYPE_CHECKING:
@@ -223,9 +223,9 @@ def test_axe_finds_nothing_serious(page: Page, report: Path, axe: str, scheme: s
     for summary in page.locator("article summary").all():
         if summary.evaluate("node => !node.parentElement.open"):
             summary.click()
-    found = violations(page, axe)
+    found = findings(page, axe)
     page.click("#tab-history")
-    found += violations(page, axe)
+    found += findings(page, axe)
     assert found == []
 
 

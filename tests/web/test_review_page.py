@@ -15,7 +15,7 @@ from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label
 from mem0_dream.testing import InMemoryStore
-from page_checks import answer_some, answers, apply, card, cards, preview, reviewed, say, status, violations
+from page_checks import answer_some, answers, apply, card, cards, do, findings, preview, reviewed, say, status
 from reviewing import NOW, World, many_world, served
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -143,8 +143,7 @@ class TestAnswers:
     def test_the_line_accepts_all_merges_above_it(self, review, world):
         review.click("#line-panel summary")
         review.locator("#line").fill("0.75")
-        review.click('[data-do="accept-line"]')
-        review.get_by_text("Apply 3 changes").wait_for()
+        do(review, "accept-line", told="Apply 3 changes")
         assert answers(world) == ["yes"] * 3
 
     def test_answers_teach_the_thresholds(self, review, world):
@@ -160,8 +159,7 @@ class TestAnswers:
             given = [Answer(Say.NO, "", frozenset(), (), NOW, key=line, pair=line) for line in lines]
             journal.answer("elsewhere", given)
         doubt.locator('[data-say="both"]').click()
-        review.click('[data-do="calibrate"]')
-        review.get_by_text("Fitted.").wait_for()
+        do(review, "calibrate", told="Fitted.")
 
 
 class TestApply:
@@ -185,8 +183,7 @@ class TestApply:
         assert world.store.rows["tabs1"] != before["tabs1"]
         assert "mem0-dream undo 2026" in review.locator("#notices code").inner_text()
         assert "0 of 4 proposals answered" in status(review)
-        review.click('[data-do="undo-last"]')
-        review.get_by_text("taken back — restored").wait_for()
+        do(review, "undo-last", told="taken back — restored")
         assert "Conflicts that had been answered are open again." in review.locator("#notices").inner_text()
         assert review.locator('article.resolve [data-say="b"]').is_visible()
         assert world.store.rows == before
@@ -205,8 +202,7 @@ class TestApply:
         preview(review)
         world.store.write(Delete("dog1"))
         rows = copy.deepcopy(world.store.rows)
-        review.click('[data-do="confirm"]')
-        review.get_by_text("The store has changed meanwhile").wait_for()
+        do(review, "confirm", told="The store has changed meanwhile")
         assert world.store.rows == rows
         assert card(review, "Pickle").count() == 0
         assert card(review, "marathon").get_by_text("Accepted").is_visible()
@@ -217,8 +213,7 @@ class TestApply:
         card(review, "Pickle").locator('[data-say="yes"]').click()
         preview(review)
         with world.session() as session, session.locked():
-            review.click('[data-do="confirm"]')
-            review.get_by_text("Another mem0-dream run").wait_for()
+            do(review, "confirm", told="Another mem0-dream run")
         apply(review)
 
     def test_progress_is_told_while_it_goes_on(self, page, tmp_path):
@@ -229,11 +224,8 @@ class TestApply:
         world.store.before_write = lambda _change: time.sleep(0.1)
         with reviewed(page, world):
             page.click("#line-panel summary")
-            page.click('[data-do="accept-line"]')
-            page.get_by_text("Apply 12 changes").wait_for()
-            page.click('[data-do="apply"]')
-            page.click('[data-do="confirm"]')
-            page.get_by_text("apply: ").wait_for()
+            do(page, "accept-line", told="Apply 12 changes")
+            do(page, "apply", "confirm", told="apply: ")
             assert page.evaluate("document.getElementById('main').inert")
             page.get_by_text("Done: 12 deleted, 0 rewritten, 0 added.").wait_for()
 
@@ -270,8 +262,7 @@ class TestTrouble:
             page.locator("dialog .warn").get_by_text("more than the delete budget of 1%").wait_for()
             page.click('[data-do="confirm"]')
             assert "dog1" in world.store.rows
-            page.click('[data-do="over"]')
-            page.get_by_text("Done: 1 deleted").wait_for()
+            do(page, "over", told="Done: 1 deleted")
             assert "dog1" not in world.store.rows
 
     @pytest.mark.parametrize("way", ["resume-run", "undo-run"])
@@ -285,8 +276,7 @@ class TestTrouble:
 
         answer_some(review)
         world.store.before_write = fails
-        review.click('[data-do="apply"]')
-        review.click('[data-do="confirm"]')
+        do(review, "apply", "confirm")
         review.locator("#bar [role=alert]").get_by_text("The disk is full.").wait_for()
         assert review.locator("#panel > *").first.get_attribute("id") == "stopped"
         world.store.before_write = lambda _change: None
@@ -362,8 +352,7 @@ class TestHolds:
         say(review, "onerror")
         review.click('[data-do="apply"]')
         assert "<script>" in review.locator("dialog .gone").inner_text()
-        review.click('[data-do="confirm"]')
-        review.get_by_text("Done:").wait_for()
+        do(review, "confirm", told="Done:")
         assert review.title() != "run"
 
     def test_five_hundred_proposals_are_turned_page_by_page(self, page, tmp_path):
@@ -380,8 +369,7 @@ class TestHolds:
             last.locator(".said", has_text="B stays").wait_for()
             page.click('[data-kind="all"]')
             page.click("#line-panel summary")
-            page.click('[data-do="accept-line"]')
-            page.get_by_text("Apply 251 changes").wait_for()
+            do(page, "accept-line", told="Apply 251 changes")
             assert "251 of 500 proposals answered" in status(page)
 
     def test_the_agent_may_work_while_a_review_is_open(self, address, world):
@@ -398,9 +386,9 @@ def test_axe_finds_nothing_serious(review, axe, scheme):
     card(review, "marathon").locator('[data-say="edit"]').click()
     card(review, "marathon").locator("textarea").fill("Runs.")
     review.get_by_text("This would lose").wait_for()
-    found = violations(review, axe)
+    found = findings(review, axe)
     preview(review)
-    assert [*found, *violations(review, axe)] == []
+    assert [*found, *findings(review, axe)] == []
 
 
 @pytest.mark.parametrize("kind", ["md", "graph"])
@@ -424,6 +412,5 @@ def test_files_and_graphs_are_reviewed_on_the_same_page(page, tmp_path, monkeypa
         apply(page)
         assert built.content() != before
         assert f"--store {kind}" in page.locator("#notices code").inner_text()
-        page.click('[data-do="undo-last"]')
-        page.get_by_text("taken back — restored").wait_for()
+        do(page, "undo-last", told="taken back — restored")
         assert built.content() == before

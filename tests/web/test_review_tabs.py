@@ -4,7 +4,7 @@ import copy
 
 import pytest
 from mem0_dream.pipeline.stores.base import Delete
-from page_checks import answer_some, answers, apply, card, cards, preview, reviewed, say
+from page_checks import answer_some, answers, apply, card, cards, do, preview, reviewed, say
 from reviewing import many_world, served
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -28,8 +28,7 @@ class TestTabs:
     def test_answers_are_found_again_in_another_browser_and_can_be_taken_back(self, page, browser, world):
         with reviewed(page, world):
             answer_some(page)
-            page.click('[data-do="refresh"]')
-            page.get_by_text("Looked again.").wait_for()
+            do(page, "refresh", told="Looked again.")
             assert len(cards(page)) == 4
         other = browser.new_page()
         with served(world.access(), ReviewObserver()) as link:
@@ -61,23 +60,20 @@ class TestTabs:
         review.get_by_text("taken back").first.wait_for()
         assert [name for name, row in world.store.rows.items() if row != before[name]] == ["tabs1", "tabs2"]
         assert review.locator("section.run h2").inner_text() == "0 deleted, 1 expired, 0 rewritten, 0 added"
-        review.click('[data-do="undo-run"]')
-        review.get_by_text("Nothing was applied yet").wait_for()
+        do(review, "undo-run", told="Nothing was applied yet")
         assert world.store.rows == before
 
 
 class TestAtOnce:
     def test_all_that_is_shown_is_answered_and_taken_back(self, review, world):
         review.click('[data-kind="prune"]')
-        review.click('[data-do="yes-all"]')
-        review.get_by_text("3 proposals accepted.").wait_for()
+        do(review, "yes-all", told="3 proposals accepted.")
         assert answers(world) == ["yes"] * 3
         review.locator("#notices").get_by_role("button", name="Undo").click()
         review.get_by_text("3 answers withdrawn.").wait_for()
         assert answers(world) == []
         review.click('[data-kind="all"]')
-        review.click('[data-do="no-all"]')
-        review.get_by_text("6 proposals rejected.").wait_for()
+        do(review, "no-all", told="6 proposals rejected.")
         assert answers(world) == ["no"] * 6
         assert card(review, "indentation").locator('[data-say="b"]').is_visible()
 
@@ -120,8 +116,7 @@ class TestLooking:
         for words in ("Pickle", "marathon"):
             say(review, words)
         world.store.write(Delete("dog2"))
-        review.click('[data-do="refresh"]')
-        review.get_by_text("Looked again. 1 answer no longer fits.").wait_for()
+        do(review, "refresh", told="Looked again. 1 answer no longer fits.")
         review.click("#tab-answered")
         assert review.locator("article.card", has_text="Pickle").count() == 0
         assert card(review, "marathon").get_by_text("Accepted").is_visible()
@@ -130,9 +125,7 @@ class TestLooking:
 
     def test_the_other_controls_do_what_they_say(self, page, tmp_path):
         with reviewed(page, many_world(60, tmp_path / "state")):
-            page.click('[data-do="next"]')
-            page.click('[data-do="next"]')
-            page.click('[data-do="previous"]')
+            do(page, "next", "next", "previous")
             assert "Page 2 of 3" in page.locator("#pages").inner_text()
             page.click("#line-panel summary")
             page.check('[data-do="near"]')
