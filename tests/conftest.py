@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
@@ -46,6 +47,15 @@ def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     directory = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(directory))
     return directory
+
+
+@pytest.fixture
+def journal(own_state: Path) -> Iterator[Any]:
+    """The journal of the test's own state."""
+    from mem0_dream.pipeline.writing.journal import Journal
+
+    with contextlib.closing(Journal(own_state)) as opened:
+        yield opened
 
 
 @pytest.fixture

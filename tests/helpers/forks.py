@@ -18,8 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import IO, Any
 
-LIMIT_S = 300
-"""How long one call may take before the system ends it with SIGALRM."""
+LIMIT_S = 300  # before the system ends a call with SIGALRM
 PROGRAM = "mem0_dream.pipeline.cli.main"
 OF_FILES = (
     "faiss", "filelock", "markdown_it", "pathspec", "psutil", "yaml", "mem0_dream.models.keywords",
@@ -40,25 +39,15 @@ OF_MEM0 = (
 
 @dataclass(frozen=True)
 class Call:
-    """One process.
-
-    Attributes:
-        arguments: Of the command line.
-        environment: All variables of the process.
-        answers: What is typed.
-        folder: Where it runs; else where the tests do.
-        imports: What the server imports before the fork, so that it is paid once.
-        function: What the child does, as "module:function"; it gets this call.
-        options: More for that function.
-    """
+    """One process."""
 
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
-    answers: str = ""
-    folder: str | None = None
-    imports: tuple[str, ...] = ()
-    function: str = "forks:command_line"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    answers: str = ""  # what is typed
+    folder: str | None = None  # where it runs; else where the tests do
+    imports: tuple[str, ...] = ()  # what the server imports before the fork, so that it is paid once
+    function: str = "forks:command_line"  # what the child does, with this call
+    options: Mapping[str, Any] = field(default_factory=dict)  # more for that function
 
 
 @dataclass(frozen=True)

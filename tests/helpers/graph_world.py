@@ -8,11 +8,12 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import NOW
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.graph import GraphKind
 from mem0_dream.pipeline.plan import Plan, RunResult
@@ -28,7 +29,6 @@ from mem0_dream.testing import FakeEncoder, FakeScorer
 SERVER_PACKAGE = "@modelcontextprotocol/server-memory"
 SERVERS = {"renames": "2026.8.31", "writes in place": "2026.7.4"}
 """The newest server, and the last one that wrote into the file itself."""
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def entity(name: str, *observations: str, kind: str = "pattern", **fields: Any) -> str:
@@ -46,17 +46,10 @@ def write(path: Path, lines: Iterable[str], *, end: str = "") -> bytes:
     return data
 
 
-def session(
-    path: Path,
-    state: Path,
-    *,
-    core: Path | None = None,
-    relate: bool = False,
-    repair_relations: bool = False,
-    **limits: Any,
-) -> Session:
+def session(path: Path, state: Path, *, core: Path | None = None, **options: Any) -> Session:
     store = GraphStore(FileMedium(path), state=state, core=core)
-    kind = GraphKind(store, limits=GraphSettings(**limits), relate=relate, repair_relations=repair_relations)
+    wanted = {name: options.pop(name) for name in ("relate", "repair_relations") if name in options}
+    kind = GraphKind(store, limits=GraphSettings(**options), **wanted)
     return Session(store, settings=Settings(scorer="keywords", max_delete=1.0), state_dir=state, kind=kind)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graph_world import entity, relation
+from graph_world import day, entity, relation
 from kinds import World, graph_world, mem0_world, project_world
 from markdown_world import write_world
 from mem0_dream.testing import FakeEncoder
@@ -86,9 +86,6 @@ def _mem0_filled(memory: Any) -> list[str]:
 
 
 def _graph_lines() -> list[str]:
-    def day(ago: int) -> str:
-        return (NOW - timedelta(days=ago)).date().isoformat()
-
     def used(first: int, last: int) -> list[str]:
         return [f"Applied in p{number} - HELPFUL ({day(20)})" for number in range(first, last)]
 

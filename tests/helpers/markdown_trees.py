@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from builders import NOW
 from hypothesis import strategies as st
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
@@ -20,7 +20,6 @@ from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MEMORY = ".claude/memory"
 FLOOR = Settings().floor
 _OLD_NS = 1_760_000_000_123_456_789

@@ -10,15 +10,11 @@ from mem0_dream.records import text_hash
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
 DOG, DOG_NAME, DOG_LONG = ("Has a dog.", "Has a dog named Rex.", "Has a brown dog named Rex from Leeds.")
-
-
 SAILOR_A, SAILOR_B = "Dad was a sailor. Dad came from Gdansk.", "Dad was a sailor. Sailed for 30 years."
 BOTH = {
     "Dad was a sailor. Sailed for 30 years. Dad came from Gdansk.",
     "Dad was a sailor. Dad came from Gdansk. Sailed for 30 years.",
 }
-
-
 words = st.lists(
     st.sampled_from(["tea", "dog", "Rex", "run", "blue", "car", "Ann", "rain"]), min_size=1, max_size=5
 )

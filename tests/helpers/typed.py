@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 
+from builders import NOW
 from click.testing import CliRunner, Result
 from mem0_dream.pipeline.cli.main import main as command_line
 
 PROGRAM = "mem0-dream"
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 CLOCKLESS = frozenset({"undo", "resume", "apply", "reject", "runs"})
 """Commands that take the moment from the clock."""
 

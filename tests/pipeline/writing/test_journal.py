@@ -16,13 +16,6 @@ from mem0_dream.pipeline.writing.journal import ChangeState, Journal, Operation,
 SNAPSHOT = Snapshot("m1", {"text": "Zoë", "n": 1.5}, (0.1, -2.0), ({"id": "e1"},))
 
 
-@pytest.fixture
-def journal(own_state):
-    opened = Journal(own_state)
-    yield opened
-    opened.close()
-
-
 def begin(journal: Journal, run: str = "r1", *, store: str = "s", **more: Any) -> None:
     given = {"plan": "{}\n", "snapshots": [SNAPSHOT], "retire_on": None, "at": NOW} | more
     journal.begin(run, store=store, **given)

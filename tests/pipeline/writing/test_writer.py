@@ -19,14 +19,6 @@ from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from messy import DOG, DOG_LONG, messy_plan, messy_store, moody_scorer, stores
 
-
-@pytest.fixture
-def journal(own_state):
-    opened = Journal(own_state)
-    yield opened
-    opened.close()
-
-
 KILLED = pytest.mark.parametrize(("step", "after"), [*itertools.product(range(1, 8), (False, True))])
 """At which write a run dies, and whether that was made."""
 DRAWN = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
