@@ -152,6 +152,12 @@ def field(text: str) -> str:
     return found[1].casefold() if found else ""
 
 
+def attribute(a: str, b: str) -> str:
+    """The key that two texts open with, if it is one: "Updated: ..." tells of an event."""
+    key = field(a)
+    return key if key == field(b) and not _PARTICIPLE.match(key) else ""
+
+
 def bare_field(text: str) -> bool:
     """Whether a text is a key with a day, number, plain word or path, which tells of its own place."""
     found = _FIELD.match(text)
@@ -207,9 +213,19 @@ def _another_sentence(a: str, b: str) -> bool:
     few, many = sorted((sentences(a), sentences(b)), key=lambda said: sum(map(len, said)))
     if max(len(few), len(many)) < 2:
         return False
-    return any(max(relation(one, other).said[0] for other in many) < _TOLD for one in few) or any(
-        frame(one, other) is not None and all(relation(one, other).unsaid) for one in few for other in many
-    )
+    # Of several sentences one says another, and not a list that names the same among others.
+    least = _REST if min(len(few), len(many)) > 1 else 0
+    said = [[relation(one, other).said for other in many] for one in few]
+    if any(all(told < _TOLD or back < least for told, back in row) for row in said):
+        return True
+    return any(_replaced(one, other) for one in few for other in many)
+
+
+def _replaced(a: str, b: str) -> bool:
+    """Whether two sentences are one but for other words in one place."""
+    head, tail = _edges(tokens(a), tokens(b))
+    both = min(len(tokens(a)), len(tokens(b))) > head + tail
+    return both and frame(a, b) is not None and any(relation(a, b).unsaid)
 
 
 def report(a: str, b: str) -> bool:
@@ -278,7 +294,8 @@ def side_by_side(a: str, b: str) -> bool:
     events = [set(_EVENT.findall(text)) for text in (a, b)]
     if all(events) and events[0] != events[1]:
         return True
-    if set(_YEAR.findall(a)) != set(_YEAR.findall(b)) or bool(_CASES.search(a)) != bool(_CASES.search(b)):
+    cases = bool(_CASES.search(a)) != bool(_CASES.search(b)) and any(relation(a, b).unsaid)
+    if cases or set(_YEAR.findall(a)) != set(_YEAR.findall(b)):
         return True
     added = _ADDITIVE.match(a) and _ADDITIVE.match(b)
     if fields_apart(a, b) or (added and not significant_words(a) ^ significant_words(b) <= _TURNING):

@@ -349,7 +349,7 @@ def _one_attribute(a: Statement, b: Statement, told: tuple[float, float]) -> boo
     if a.place == b.place and _opposite(significant_words(a.judged), significant_words(b.judged)):
         return True
     single = not any(screens.lists(text) for text in (a.words, b.words))
-    key = screens.field(a.judged) if single and screens.field(a.judged) == screens.field(b.judged) else ""
+    key = screens.attribute(a.judged, b.judged) if single else ""
     key = key if a.place == b.place or len(significant_words(key)) >= screens.KEY else ""
     changed = screens.changes(a.judged, b.judged) or screens.corrects(a.text) != screens.corrects(b.text)
     return bool(key) or (changed and min(told) >= CHANGED)
@@ -439,28 +439,38 @@ def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, f
     """
     kinds = {item.kind for item in verdict.evidence if item.veto}
     duplicate, against, _ = verdict.probabilities
-    one = _one_attribute(a, b, told)
-    whole = bool(kinds & _DENIED) and max(told) >= 1  # a brief text, and that it does not hold
+    one, denied = _one_attribute(a, b, told), _denied(a, b, verdict)
+    whole = denied and max(told) >= 1  # a brief text, and that it does not hold
     about_it = a.named or all(
         screens.own_subject(each.words) or (whole and screens.tells(each.words)) for each in (a, b)
     )
     if not one and not (about_it and _opposed(a, b, told)):
         return False
-    denied = screens.only_denied(a.words, b.words) or (
-        any(item.kind in _DENIED for item in verdict.evidence)
-        and sum(relation(a.words, b.words).said) >= 2 * DENIED
-    )
-    values = (
-        denied
-        or (bool(kinds & _NUMBERS) and (verdict.label is not Label.UNSURE or min(told) >= NEARLY_ALL))
-        or (bool(kinds & _ORDERS) and min(told) >= ALIKE)
-        or (bool(kinds & _WORDS) and screens.ends_apart(a.words, b.words))
-        or (against >= STATED and screens.frame(a.words, b.words) is not None)
-        or (against >= LIKELY and screens.ends_apart(a.words, b.words))
-    )
+    values = one or denied or _two_values(a, b, verdict, told)
     states = bool(kinds & _STATES) and min(told) >= NEARLY_ALL and (len(kinds) > 1 or against > duplicate)
     states |= "rival" in kinds and screens.ends_apart(a.words, b.words, uses=True)  # one attribute
     if verdict.label is Label.UNSURE:
-        return states or (against >= (HALF_SAID if denied or kinds & _VALUES else LIKELY) and (values or one))
+        return states or (against >= (HALF_SAID if denied or kinds & _VALUES else LIKELY) and values)
     held = against >= HALF_SAID or duplicate >= against  # or guards say so, whatever the scorer thinks
-    return verdict.label is Label.CONTRADICTION and (states or (held and (values or one)))
+    return verdict.label is Label.CONTRADICTION and (states or (held and values))
+
+
+def _denied(a: Statement, b: Statement, verdict: Verdict) -> bool:
+    """Whether two statements say much the same, and one of them that it is not so."""
+    near = sum(relation(a.words, b.words).said) >= 2 * DENIED
+    return screens.only_denied(a.words, b.words) or (
+        near and any(item.kind in _DENIED for item in verdict.evidence)
+    )
+
+
+def _two_values(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, float]) -> bool:
+    """Whether two statements give one thing two values, or two orders, by their guards or their words."""
+    kinds = {item.kind for item in verdict.evidence if item.veto}
+    against, near = verdict.probabilities[1], min(told) >= NEARLY_ALL
+    if kinds & _NUMBERS and (near or verdict.label is not Label.UNSURE):
+        return True
+    if kinds & _ORDERS and min(told) >= ALIKE:
+        return True
+    if (kinds & _WORDS or against >= LIKELY) and screens.ends_apart(a.words, b.words):
+        return True
+    return against >= STATED and screens.frame(a.words, b.words) is not None

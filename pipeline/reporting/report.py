@@ -6,6 +6,7 @@ kind of store that has more to say does so in sections of its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from string import ascii_uppercase
@@ -353,9 +354,14 @@ def _turned(action: Merge | Resolve, verdict: Verdict) -> bool:
         return verdict.pair.a == in_order(action)[1].id
     if len(action.members) > 1:
         return verdict.pair.a == (action.survivor if isinstance(action, Merge) else action.b[0])
-    text = action.members[0].text
-    first, second = ((text[: text.find(said)].count("\n"), said) for said in action.said)
+    first, second = ((_line_of(said, action.members[0].text), said) for said in action.said)
     return first > second
+
+
+def _line_of(said: str, text: str) -> int:
+    """The line on which a statement of a text begins, wrapped as it may be there."""
+    found = re.search(r"\s+".join(map(re.escape, said.split())), text)
+    return text.count("\n", 0, found.start()) if found else 0
 
 
 def newer_side(conflict: Resolve) -> str | None:

@@ -46,7 +46,7 @@ def test_every_pair_is_planted_and_the_source_stays(tmp_path: Path, make) -> Non
     before = [path.read_bytes() for path in files]
     plan, pairs, _ = planted.measured(source, seed=1, settings=Settings(scorer="keywords"))
     assert [path.read_bytes() for path in files] == before
-    assert len(pairs) == len(planted.read_table()) == 63
+    assert len(pairs) == len(planted.read_table()) == 93
     assert {pair.place for pair in pairs} >= {"other type"}
     outcomes = [planted.outcome(plan, pair) for pair in pairs]
     assert set(outcomes) <= set(planted.OUTCOMES)
