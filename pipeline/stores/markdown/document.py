@@ -144,7 +144,7 @@ def parse(data: bytes, *, ids: Sequence[str] | None = None, mixed: bool = False)
     return Document(
         source=source,
         bom=data.startswith(BOM),
-        faithful=is_faithful(data),
+        faithful=encode(source, bom=data.startswith(BOM)) == data,
         newline=max(endings, key=lambda ending: (endings[ending], ending)) if endings else "\n",
         frontmatter=values,
         start=start,
@@ -173,11 +173,6 @@ def decode(data: bytes) -> str:
 def encode(text: str, *, bom: bool) -> bytes:
     """Bytes of a text, stray bytes put back."""
     return (BOM if bom else b"") + text.translate(_BYTES).encode("utf-8", "surrogateescape")
-
-
-def is_faithful(data: bytes) -> bool:
-    """Whether the text of these bytes leads back to them; only such a file is ever edited."""
-    return encode(decode(data), bom=data.startswith(BOM)) == data
 
 
 def plain(text: str) -> str:
