@@ -1,16 +1,23 @@
-"""Forgetting on request: what is found, in which order, and exactly what goes."""
+"""Forgetting: what a request finds and exactly what goes; and questions about what may have become untrue."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from builders import ALICE, BOB, NOW, memory
+import numpy as np
+import pytest
+from builders import ALICE, BOB, CONTRADICTION, NOW, memory, session_on
+from mem0_dream.pipeline.answers import Say
+from mem0_dream.pipeline.cli.passes import review_of_file
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.planning.forgetting import forget_plan, rank
+from mem0_dream.pipeline.planning.forgetting import NEAREST, Settled, forget_plan, outdated, rank
+from mem0_dream.pipeline.planning.plan_file import dump_plan
+from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Inventory
-from mem0_dream.testing import FakeEncoder, InMemoryStore
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 
 PHONE, OLD_PHONE, DOG = "Phone number is 0161 496 0000.", "Old phone number was 0161 496 0999.", "Has a dog."
 CLOSE = FakeEncoder({"telephone": [1.0, 0.0], PHONE: [0.8, 0.6], OLD_PHONE: [0.3, 0.95], DOG: [0.0, 1.0]})
@@ -65,3 +72,86 @@ def test_an_incomplete_listing_stays_read_only(own_state: Path) -> None:
         held, settings = session.read(ScopeFilter()), session.settings
         plan = forget_plan(held.memories, held, kind=session.store.kind, now=NOW, settings=settings)
         assert plan.gaps == ("20 of 45",)
+
+
+# --- what a settled conflict may have made untrue ---
+
+PORTO, FARO = "Lives in Porto near the river.", "Lives in Faro near the river."
+TRAM = "Takes the tram to the office in Porto."
+EVERY = ScopeFilter()
+
+
+@pytest.fixture
+def session(tmp_path) -> Iterator[Session]:
+    """A store of two that contradict, and what names the value that is about to lose."""
+    far: dict[str, list[float]] = {PORTO: [1, 0], FARO: [0.6, 0.8], TRAM: [0, 1]}
+    rows = (("a", PORTO, 100), ("b", FARO, 3), ("other", TRAM, 50))
+    store = InMemoryStore([memory(name, text, days=days) for name, text, days in rows])
+    scorer = FakeScorer({(FARO, PORTO): CONTRADICTION}, default=lambda _a, _b: (0.0, 0.0, 1.0))
+    with session_on(store, scorer, tmp_path, encoder=FakeEncoder(far), max_delete=1.0) as opened:
+        yield opened
+
+
+def settle(session: Session, side: str = "b") -> None:
+    plan = session.propose(EVERY, now=NOW)
+    review = Review(session.directory, plan)
+    review.answer("c1", side, now=NOW)
+    review.apply(session, review.planned(session), now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("say", "retired"), [("yes", True), ("still", False), ("no", False), ("skip", False)]
+)
+def test_a_settled_conflict_leads_to_a_question(session, say, retired) -> None:
+    assert session.propose(EVERY, now=NOW).unsure == ()
+    settle(session)
+    assert session.propose(EVERY, now=NOW, unattended=True).unsure == ()
+    plan = session.propose(EVERY, now=NOW)
+    assert [(each.reason, each.members[0].id) for each in plan.unsure] == [("outdated", "other")]
+    before = session.store.rows["other"].copy()
+    review = Review(session.directory, plan)
+    given = review.answer("o1", say, now=NOW)
+    assert given.say is (Say.STILL if say == "no" else Say(say))
+    result = review.apply(session, review.planned(session), now=NOW)
+    stored = {each.id: each for each in session.read(EVERY).memories}["other"]
+    marks = stored.is_retired(NOW.date()), "confirmed_at" in stored.metadata
+    assert marks == (retired, say in ("still", "no"))
+    assert session.propose(EVERY, now=NOW).unsure == ()
+    if retired:
+        session.undo(result.run, now=NOW)
+        assert session.store.rows["other"] == before
+
+
+def test_a_question_is_answered_in_a_plan_file(session) -> None:
+    settle(session)
+    text, answered = dump_plan(session.propose(EVERY, now=NOW)), '"answer": "yes", "record": "unsure"'
+    review = review_of_file(session, text.replace('"record": "unsure"', answered), now=NOW)
+    assert [action.removes for action in review.planned(session).actions] == [("other",)]
+
+
+def test_nothing_is_asked_after_an_undo(session) -> None:
+    settle(session)
+    session.undo(now=NOW)
+    assert session.propose(EVERY, now=NOW).unsure == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "scope", "vector", "asked"),
+    [
+        (TRAM, None, [0, 1], True),
+        ("Takes the tram to the office in Faro.", None, [0, 1], False),
+        ("Takes the tram to the office in Portobello.", None, [0, 1], False),
+        (TRAM, BOB, [0, 1], False),
+        ("Rows on the Douro before work.", None, [0.9, 0.436], True),
+        ("Rows on the Ria Formosa before work.", None, [0.436, 0.9], False),
+        ("Rows before work.", None, [0.5, -0.866], False),
+    ],
+)
+def test_what_names_the_old_value_or_stands_nearer_to_it(text, scope, vector, asked) -> None:
+    vectors = {PORTO: [1, 0], FARO: [0.6, 0.8], text: vector}
+    held = memory("m", text, **({"scope": scope} if scope else {}))
+    conflict = Settled(memory("a", PORTO).scope, PORTO, FARO, frozenset({"a", "b"}))
+    encode = lambda texts: np.array([vectors[each] for each in texts], np.float32)  # noqa: E731
+    many = [held] * (NEAREST + 2) if asked else [held]
+    found = outdated([conflict], many, encode=encode, show=str, now=NOW)
+    assert [each.members[0].id for each in found] == ["m"] * asked
