@@ -63,17 +63,6 @@ class RowPairs:
             yield i, j, cosine
 
 
-def unit_rows(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The rows that point anywhere, scaled to length 1, and their numbers: float32 [m, d], int64 [m]."""
-    if not np.isfinite(vectors).all():
-        row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
-        raise ModelError(f"The encoder gave a vector with values that are no numbers (row {row}).")
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    kept = np.flatnonzero(lengths > 0)
-    scaled = vectors[kept].astype(np.float64) / lengths[kept, None]
-    return np.ascontiguousarray(scaled, dtype=np.float32), kept
-
-
 def row_pairs(
     vectors: NDArray[np.float32], first: NDArray[np.int64], second: NDArray[np.int64], *, floor: float
 ) -> RowPairs:
@@ -187,7 +176,12 @@ def search(
     Raises:
         ModelError: If a value is not a finite number.
     """
-    units, kept = unit_rows(vectors)
+    if not np.isfinite(vectors).all():
+        row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+        raise ModelError(f"The encoder gave a vector with values that are no numbers (row {row}).")
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    kept = np.flatnonzero(lengths > 0)
+    units = (vectors[kept].astype(np.float64) / lengths[kept, None]).astype(np.float32)
     equal: dict[bytes, list[int]] = {}
     for number, row in enumerate(units):
         equal.setdefault(row.tobytes(), []).append(number)

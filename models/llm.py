@@ -193,9 +193,13 @@ class OpenAIJudge:
                 "json_schema": {"name": "verdicts", "strict": True, "schema": _SCHEMA},
             },
         )
+        try:
+            verdicts = json.loads(content)["verdicts"]
+        except (KeyError, TypeError, ValueError):
+            return
         seen: set[int] = set()
-        for verdict in _verdicts(content):
-            number = verdict.get("number")
+        for verdict in verdicts if isinstance(verdicts, list) else ():
+            number = verdict.get("number") if isinstance(verdict, dict) else None
             if isinstance(number, int) and 1 <= number <= len(pairs) and number not in seen:
                 seen.add(number)
                 yield number - 1, _reading(verdict)
@@ -211,16 +215,6 @@ def _shown(pair: PairInput) -> dict[str, Any]:
     sides = sorted(((pair.a, pair.a_date), (pair.b, pair.b_date)), key=lambda side: (side[0], str(side[1])))
     a, b = ({"text": text, "stated": moment.date().isoformat() if moment else None} for text, moment in sides)
     return {"category": pair.category, "a": a, "b": b}
-
-
-def _verdicts(answer: str) -> Iterator[Mapping[str, Any]]:
-    """The verdicts of an answer, as far as it has the form that was asked for."""
-    try:
-        verdicts = json.loads(answer)["verdicts"]
-    except (KeyError, TypeError, ValueError):
-        return
-    if isinstance(verdicts, list):
-        yield from (verdict for verdict in verdicts if isinstance(verdict, dict))
 
 
 def _reading(verdict: Mapping[str, Any]) -> tuple[tuple[float, ...], float, float]:
