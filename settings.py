@@ -148,12 +148,7 @@ def read_settings(section: Mapping[str, Any]) -> Settings:
 
 
 def checked(model: type[T], section: Any, place: str) -> T:  # noqa: ANN401  (whatever the file held)
-    """A section of a configuration as a model or dataclass.
-
-    Args:
-        model: What it shall be; its fields are the known keys.
-        section: As it was read.
-        place: Its name, for messages.
+    """A section of a configuration, called `place`, as a model or dataclass whose fields are the known keys.
 
     Raises:
         ConfigError: In one plain sentence, with the key that was meant if one is near.

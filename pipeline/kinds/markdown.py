@@ -290,12 +290,9 @@ class MarkdownKind(Kind):
 
 
 class _Judging(Judging):
-    """Judges whole memories that share most of their words; what is no merge is left to their statements.
+    """Judges whole memories that share most of their words; what is no merge is left to their statements."""
 
-    Where it is strict, since no person looks on, only what is the same statement may be merged.
-    """
-
-    strict = False
+    strict = False  # no person looks on: only what is the same statement may be merged
 
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
         texts = {memory.id: memory.text for memory in memories}

@@ -163,11 +163,7 @@ def _spans(text: str, places: Iterable[int], tone: Tone) -> Iterable[Span]:
 
 
 def _runs(places: Iterable[int]) -> Iterable[tuple[int, int]]:
-    """Neighbouring numbers as ranges.
-
-    >>> list(_runs({1, 2, 5}))
-    [(1, 3), (5, 6)]
-    """
+    """Neighbouring numbers as ranges: 1, 2 and 5 as (1, 3) and (5, 6)."""
     for _, group in itertools.groupby(enumerate(sorted(places)), key=lambda item: item[1] - item[0]):
         run = [place for _, place in group]
         yield run[0], run[-1] + 1

@@ -37,10 +37,7 @@ class ReviewDesk:
             self._look_at(session)
 
     def preview(self) -> dict[str, Any]:
-        """All that would be done now: numbers, texts that go, texts that change, and every line of it.
-
-        Agreeing to it names its digest.
-        """
+        """All that would be done now: numbers, texts that go or change, every line, and its digest."""
         with self.access.open(self._observer) as session:
             plan = self.review.planned(session)
             lines = report_lines(session, plan, explain=True)
@@ -55,11 +52,7 @@ class ReviewDesk:
         return done_data(list(filter(acts, plan.actions)), retires) | more
 
     def apply(self, shown: str, *, over: bool = False) -> dict[str, Any]:
-        """Do what was agreed to, as one run that can be undone.
-
-        `shown` is the digest of the plan that the person saw; `over` if they agreed to exceed the delete
-        budget.
-        """
+        """Do what was agreed to, the plan of the digest `shown`; `over`: even over the delete budget."""
         with self._locked() as session:
             plan, now, retire = self.review.planned(session), self.access.clock(), self.access.retire
             try:
