@@ -31,13 +31,11 @@ BINDING_NAMES = (
     "unsaid_details_long", "moved", "moved_share", "moved_details", "crossed", "regrouped", "sides_differ",
     "sides_agree", "one_way", "heads_added", "markers_differ", *STANCE_NAMES,
 )  # fmt: skip
-
 _REMEMBERED_PAIRS = 8_192
 _SHOWN = 3
 _SHARED_START, _LONGEST_ENDING = 4, 5  # letters of one root, and of what may follow it
 _APPOSITION, _TELLING = (table_set("bindings", key) for key in ("apposition", "telling"))
 _FORMS = {stem(word): at for at, line in enumerate(table_lines("bindings", "forms")) for word in line.split()}
-
 _NOTHING: frozenset[str] = frozenset()
 _Sides = Mapping[tuple[str, int], frozenset[str]]
 _Shared = Sequence[tuple[Unit, Unit]]

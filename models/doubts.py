@@ -49,7 +49,6 @@ _AT_HOME = frozenset(map(stem, listed("based lives resides located from")))
 Words = tuple[str, ...]  # what each of two texts says, in their order; nothing where a rule finds nothing
 Told = tuple[datetime | None, datetime | None]
 """When each of two texts was told, None where that is not known."""
-
 _EVENTS = [
     [re.compile(rf"(?<![\w-])(?:{marked([half])})(?![\w-])", re.IGNORECASE) for half in line.split("|")]
     for line in (*table_lines("doubts", "events"), *table_lines("doubts", "opposed"))

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 CHOICES = ("bundled", "bundled:FOLDER", "keywords", "cosine", "nli:MODEL[@REVISION]", "openai:MODEL@URL")
 """Every way to name a scorer; FOLDER holds weights that `scripts/train/scorer.py` wrote."""
-
 WORDS = "words"  # the encoder that needs no model
 
 

@@ -46,7 +46,6 @@ _TURNED = {
     for one, other in [line.split(" | ")]
     for mine, theirs in ((one, other), (other, one))
 }
-
 _Item = tuple[str, ...]
 
 

@@ -23,15 +23,12 @@ from .text.vocabulary import common, is_word, known_names
 from .text.words import CACHED_TEXTS, STOP_WORDS, exact_key, fold, normalised
 
 SAME_WORDS = "the same words; only marks, case or order differ"
-
 Typed = Day | Weekday | Frequency | Clock | Number
 _TYPED = "#"  # opens the token of a number, day or time
 _KEPT = "\x01"  # opens a token that stands as it is: code, paths, names with capitals inside
 _BREAK = "|"
 _QUOTES = frozenset("\"'")
-
 _SHOUTED = 0.6
-
 _PLAIN_FORMS = {
     "is_for_has": r"\1 has ", "fillers": "", "roughly": " ", "article": "", "day_parts": r"\1",
     "preferred_to": r"\1 over", "space_before": "", "comma_in_list": " ",
@@ -41,11 +38,9 @@ _BEFORE_LIST = table_set("sameness", "verbs", "before_list")
 _NO_ITEM = STOP_WORDS | _BEFORE_LIST - {"user"}
 _BEHIND_LIST = table_set("sameness", "behind_list") | {",", _BREAK, ")", "?"}
 _BEHIND_SUBJECTS = table_set("sameness", "behind_subjects")
-
 _CONTRACTIONS = table_pairs("sameness", "contractions")
 _ACRONYMS = (table_set("names", "acronyms") | {"api", "apis", "app", "tv", "cv"}) - {"us"}
 _ENDINGS = (("n't", " not"), ("'re", " are"), ("'ve", " have"), ("'ll", " will"))
-
 _JOINING = {"of", "the", "and", "in", "at", "to", "a", "an", "per", "each", "every"}
 _NUMERALS = {*SMALL, *TENS, *SCALES, *PARTS, *ORDINALS, "halves", "st", "nd", "rd", "th"}
 _NUMERALS |= {part for word in ORDINALS for part in word.split("-")} | _JOINING

@@ -22,8 +22,6 @@ _BRIEF = 4  # words that tell something, up to which prepositions do not count
 _FEW = 1  # words that tell something, in one place
 _SPELT_ALIKE = 0.85
 _SHORT = 3  # letters
-
-
 _EMPTY, _PERSONS, _FORMS, _PREPOSITIONS, _TURNING, _MODALS = (
     table_set("wording", key) for key in ("empty", "persons", "forms", "prepositions", "turning", "modals")
 )

@@ -83,7 +83,6 @@ _READERS: Mapping[str, Callable[[Page], tuple[Any, ...]]] = {
     "values": values,
 }
 """In this order: a URL is not a path, a date is not a number, and "14:30" is not 14 and 30."""
-
 VALUED = ("days", "weekdays", "frequencies", "clocks", "identifiers", "versions", "numbers", "names")
 """Fields of the details that are values."""
 _UPDATES = frozenset(map(stem, table_set("values", "updates")))

@@ -192,7 +192,6 @@ _MARKS = {
     name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     for name, words in table_pairs("patterns", "marks").items()
 }
-
 CONTRAST_NAMES = (
     "frame_overlap", "frame_shared", "frame_only_min", "frame_only_max", "same_bag", "one_word_apart",
     "rival", "rival_sure", "rival_loose", "rival_opposite", "order_maybe",

@@ -94,7 +94,6 @@ _ELSEWHERE: dict[type[Detail], Callable[[Any, Facts], bool]] = {
     Quote: lambda quote, facts: quote.key in fold(facts.text),
 }
 """Whether a text states a detail in another kind."""
-
 _SHORTEST_FRAME = 2
 _LONGEST_SWAP = 3
 Change = tuple[str, str]

@@ -25,9 +25,7 @@ _LONGEST_EXCHANGED = 4
 _LONGEST_STRETCH = 60
 _BINDING = frozenset(listed("not no never first second then before after without nor"))
 """Words of the frame that bind others, so that their place counts."""
-
 _READ = 80  # characters that are read before a word, and of an opening
-
 Spelled = list[tuple[str, Word]]  # words with what they are compared by
 Exchanged = tuple[list[Word], list[Word]]
 

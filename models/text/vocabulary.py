@@ -28,11 +28,9 @@ NO_ORDER = _generic("no_order")
 EMPTY_AFTER_NO = _generic("empty_after_no")
 GENERIC = FILLERS | JUDGEMENTS | DOINGS | NOUNS
 """All words of which a text can be made without saying anything."""
-
 EMPTY_VALUES = FILLERS | JUDGEMENTS | NOISE  # what an attribute may be without having a value: "Status: done"
 FRAME_WORDS = table_set("grammar", "frame")
 """Words of grammar that are left out when the details of two sentences are compared."""
-
 _COMMON = table_set("common", "words")
 _FORMS = (
     ("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
