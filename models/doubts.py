@@ -18,6 +18,7 @@ from .facts import REMEMBERED_TEXTS, extract
 from .facts.frames import is_ahead, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
+from .same_statement import respelt
 from .stance import steps, tenses
 from .text.tables import listed, marked, pattern, table_lines
 from .text.words import significant_words, stem
@@ -81,7 +82,7 @@ def doubts(
         ("liking", _either(_crosswise, a, b, pattern("liking"), pattern("dislike"), hides=True)),
         ("unsaid", unsaid or of_another(a, b) or _hardly_shown(a, b, entailment)),
         ("place", _turned(a, b, entailment) or _clauses_turned(a, b) or misplaced(a, b)),
-        ("wording", () if any(item.veto for item in found) else exchanged(a, b)),
+        ("wording", () if any(item.veto for item in found) else exchanged(a, b) or respelt(a, b)),
     )
     return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)
 

@@ -16,11 +16,11 @@ from typing import NamedTuple
 from ..records import Evidence
 from .bindings import meant, relation
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract, frames
-from .facts.attributes import rival
+from .facts.attributes import Rival, rival
 from .facts.frames import Change
 from .facts.roles import exchange, other_actor, rearranged, turned_round
 from .text.tables import pattern, table_lines
-from .text.words import fold, normalise
+from .text.words import fold, normalise, stem
 
 FACTS_VERSION = 3
 """Rises with every change of the guards, of what they read, or of the columns made of them.
@@ -135,8 +135,8 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
     turned = None if exchanged else rearranged(left, right)
     if turned:
         evidence.append(_said("order", turned, veto=False))
-    values = rival(left, right)
-    if values is not None and values.equal:
+    values = _rivals(left, right)
+    if values is not None:
         evidence.append(_said("rival", (f"{values.attribute}: {values.mine}", values.theirs)))
     beyond = {"actor": other_actor, "denial": frames.foreign_denial, "progress": frames.progressed}
     told = ((kind, rule(left, right)) for kind, rule in beyond.items())
@@ -170,10 +170,20 @@ def contradicting(a: str, b: str) -> Contradicting:
     done = frames.still_done(a, b)
     if done is not None and not relation(a, b).unsaid[done]:
         return Contradicting.SURE
-    values = rival(left, right)
-    if values is None or not values.equal:
+    values = _rivals(left, right)
+    if values is None:
         return Contradicting.NO
     return Contradicting.SURE if values.sure else Contradicting.POSSIBLE
+
+
+def _rivals(left: Facts, right: Facts) -> Rival | None:
+    """Values set against each other of which neither text names both, one in the other: "Porto, Portugal"."""
+    values = rival(left, right)
+    if values is None or not values.equal:
+        return None
+    mine, theirs = re.escape(values.mine), re.escape(values.theirs)
+    within = re.compile(rf"\b(?:{mine}[ ,(]+(?:in )?{theirs}|{theirs}[ ,(]+(?:in )?{mine})\b")
+    return None if within.search(left.text) or within.search(right.text) else values
 
 
 def missing(sources: Sequence[str], merged: str) -> tuple[Evidence, ...]:
@@ -205,8 +215,10 @@ def _kept(detail: Detail, kept: Sequence[Detail], target: Facts, folded: str) ->
     """Whether a merged text keeps a detail: by value, or letter for letter at the edges of words."""
     if any(each.covers(detail) for each in kept):
         return True
-    if isinstance(detail, Name) and detail.folded in target.vocabulary:
-        return True
+    if isinstance(detail, Name):
+        plain = not detail.strong and detail.opens and stem(detail.folded) in target.stems  # "Services"
+        if plain or detail.folded in target.vocabulary:
+            return True
     surface = fold(detail.clause if isinstance(detail, Negation) else normalise(detail.text))
     if isinstance(detail, Quote):
         return surface in folded

@@ -9,6 +9,7 @@ pen besides.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
@@ -85,13 +86,35 @@ def sameness(a: str, b: str, *, a_date: datetime | None = None, b_date: datetime
         elif slip := slip_in(b, a):
             second, said = mended(b, *slip), " / ".join(reversed(slip))
         if not said or statement_key(first) != statement_key(second):
-            return restated(_bare(a), _bare(b))
+            return restated(_bare(a), _bare(b)) if _as_written(a) == _as_written(b) else None
     if any(each.veto for each in compare(_bare(first), _bare(second), a_date=a_date, b_date=b_date)):
         return None
     mine, theirs = ([word.folded for word in extract(text).words] for text in (a, b))
     only = [word for word in mine if word not in theirs], [word for word in theirs if word not in mine]
     shown = " / ".join(" ".join(words) or "-" for words in only) if any(only) else SAME_WORDS
     return said or shown
+
+
+def respelt(a: str, b: str) -> tuple[str, ...]:
+    """A path, flag or identifier that only one text has, and the other with another letter, or nothing."""
+    mine, theirs = _as_written(a), _as_written(b)
+    if mine == theirs:
+        return ()
+    left, right = ({word.lstrip(_KEPT): word for word in _tokens(_bare(text))} for text in (a, b))
+    return next(
+        (
+            (x, y)
+            for x in sorted(left.keys() - right.keys())
+            for y in sorted(right.keys() - left.keys())
+            if _KEPT in left[x] + right[y] and _one_edit(fold(x), fold(y)) and fold(x) not in known_names()
+        ),
+        (),
+    )
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _as_written(text: str) -> frozenset[str]:
+    return frozenset(word for word in _tokens(_bare(text)) if word[0] == _KEPT and word[1:].strip("=/@#$"))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -124,7 +147,13 @@ def _bare(text: str) -> str:
         bare = bare[1:-1]
     for emphasis in ("starred", "underlined"):
         bare = pattern(emphasis).sub(r"\2", bare)
-    return pattern("opening").sub("", bare)
+    return pattern("opening").sub("", pattern("part_of_unit").sub(_decimal, bare))
+
+
+def _decimal(part: re.Match[str]) -> str:
+    """1½, 1 1/2 and "half a" as the number before its unit: 1.5, 0.5."""
+    of = int(part[3]) / int(part[4]) if part[3] else unicodedata.numeric(part[2]) if part[2] else 0.5
+    return f"{int(part[1] or 0) + of:g}{' ' * (part.string[part.end() : part.end() + 1].isalpha())}"
 
 
 def _tokens(text: str) -> Iterator[str]:
@@ -261,10 +290,10 @@ def _case_tells(word: str, lower: str) -> bool:
 
 
 def _sentence(tokens: list[str]) -> str:
-    text = " " + pattern("about_user").sub("", " ".join(tokens))
+    text = " " + " ".join(tokens)
     for form, plain in _PLAIN_FORMS.items():
         text = pattern(form).sub(plain, text)
-    text = text.rstrip()
+    text = pattern("about_user").sub("", text).rstrip()
     if "respectively" not in text and " and " in text:
         text = pattern("list").sub(_ordered, text)
     if not pattern("negated").search(text):
@@ -333,7 +362,7 @@ def _spelt(text: str) -> dict[str, bool]:
 def _named(word: str, *, opens: bool) -> bool:
     """Whether a word may be a name: by a capital inside a sentence, or by the tables."""
     lower = fold(word)
-    if word.islower() or (opens and word[1:].islower()):
+    if word.islower() or (opens and word[1:].islower()) or lower in WEEKDAY_NUMBER:
         return lower in known_names()
     return not (word.isupper() and common(lower))
 
@@ -342,7 +371,8 @@ def _meant(word: str, meant: str) -> bool:
     """Whether one edit makes a known word of a word that is none."""
     if len(meant) < _SHORTEST and not (meant in STOP_WORDS and sorted(word) == sorted(meant)):
         return False
-    if abs(len(word) - len(meant)) > 1 or not is_word(meant) or not _one_edit(word, meant):
+    known = is_word(meant) or (meant in WEEKDAY_NUMBER and word[0] == meant[0])
+    if abs(len(word) - len(meant)) > 1 or not known or not _one_edit(word, meant):
         return False
     one, other = map(pattern("twin_ending").search, (word, meant))
     return not (one and other and one[0] != other[0] and word[: one.start()] == meant[: other.start()])

@@ -63,11 +63,13 @@ def exchange(left: Facts, right: Facts) -> Change | None:
 
 def turned_round(left: Facts, right: Facts) -> bool:
     """Whether two things changed places around a comparison, a preference or an order of equal words."""
-    if exchange(left, right) is None:
+    exchanged = _exchanged(_all_words(left), _all_words(right)) if left.bag == right.bag else None
+    if exchanged is None or _bound_alike(left, right) is True:
         return False
-    exchanged = _exchanged(_all_words(left), _all_words(right))
-    middle = {word.folded for word in _middle(left, exchanged)} if exchanged else set()
-    return bool(middle & _ORDERING) or ("to" in middle and "prefer" in left.content)
+    middle = [word.folded for word in _middle(left, exchanged)]
+    at = left.words.index(exchanged[0][0])
+    ways = middle == ["to"] and left.words[at - 1].folded == "from"
+    return ways or not _ORDERING.isdisjoint(middle) or ("to" in middle and "prefer" in left.content)
 
 
 def rearranged(left: Facts, right: Facts) -> Change | None:

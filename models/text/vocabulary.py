@@ -106,9 +106,10 @@ def is_word(word: str) -> bool:
 
 
 def _base(base: str, end: str) -> bool:
-    return _known(base) or (
-        end[0] in "eia" and (_known(base + "e") or (base[-1:] == base[-2:-1] and _known(base[:-1])))
-    )
+    bases = [base]
+    if end[0] in "eia":
+        bases += [base + "e", base[:-1]] if base[-1:] == base[-2:-1] else [base + "e"]
+    return any(_known(each) and (end == "s" or each not in known_names()) for each in bases)
 
 
 def _known(word: str) -> bool:
@@ -117,7 +118,10 @@ def _known(word: str) -> bool:
 
 @cache
 def _vocabulary() -> frozenset[str]:
-    return frozenset(table_words("vocabulary", "words")) | known_names()
+    return (
+        frozenset((*table_words("vocabulary", "words"), *table_words("vocabulary", "near_others")))
+        | known_names()
+    )
 
 
 @cache

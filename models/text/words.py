@@ -286,4 +286,7 @@ def is_english(text: str) -> bool:
 def only_denied(a: str, b: str) -> bool:
     """Whether a word of denial of another language is all that one of two texts has more than the other."""
     first, second = ({word.lower() for word in pattern("spelt").findall(text)} for text in (a, b))
+    sign = pattern("denying_sign")
+    if sign.sub("", a) == sign.sub("", b):
+        return bool(sign.search(a)) != bool(sign.search(b))
     return bool(first ^ second) and first ^ second <= _DENIALS

@@ -115,7 +115,7 @@ class Questions:
         """Which side of each conflict holds; what was answered before stands until it is answered anew."""
         review = self._review
         earlier = {review.questions[key].id: given.say for key, given in review.answers.items()}
-        told = "Please answer A, B, both, same, still (both hold as of today) or skip."
+        told = "Please answer A, B, both, same, edit, still (both hold as of today) or skip."
         gone: set[str] = set()  # what an answer took away is asked about no more
         for conflict in review.plan.conflicts:
             if conflict.choice is None and not (gone.issuperset(conflict.a) or gone.issuperset(conflict.b)):
@@ -124,8 +124,12 @@ class Questions:
                 if given is not None:
                     click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
                 meanings = _answers("conflict") | {"": given or Say.SKIP}
+                if Say.EDIT in review.choices(conflict):
+                    meanings |= {"e": Say.EDIT, "edit": Say.EDIT}
                 say = ask(self._shown.question(conflict), "[A/B/still/skip]", meanings, told)
-                if say != given:
+                if say == Say.EDIT != given:
+                    self._keep(conflict, say)
+                elif say != given:
                     review.answer(conflict.id, say, now=self._now, held=True)
                 if say in (Say.A, Say.B):
                     gone.update(() if conflict.said else conflict.b if say == Say.A else conflict.a)

@@ -55,6 +55,8 @@ CLOSE, CLOSE_IN_WORDS = 0.65, 0.25
 On 18 pairs written for it, pairs about one thing had 0.69 and more, pairs about two things 0.61 and less."""
 _RANKING = frozenset(["prefer", "favor", "favour", "favourit", "favorit", "better", "rather"])
 _TASTE = _RANKING | frozenset(["lik", "lov", "enjoy", "hat", "dislik", "fond"])
+_CODE = re.compile(r"(?<!\w)[A-Z]{1,2}[+-](?!\w)")
+"""Blood types and grades: their words say nothing, since "a" is an article."""
 _REVERSING = frozenset(table_words("grammar", "reversing"))  # when they are all that one text has more
 
 
@@ -267,7 +269,8 @@ def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:
     On the real development pairs nearly all such pairs are duplicates. An added word that turns a
     fact round ("stop using", "until May", "only") is no mere addition.
     """
-    if any(item.veto for item in evidence):
+    codes = [set(_CODE.findall(text)) for text in (a, b)]
+    if any(item.veto for item in evidence) or (all(codes) and codes[0] != codes[1]):
         return False
     first, second = significant_words(a), significant_words(b)
     if not (first <= second or second <= first):

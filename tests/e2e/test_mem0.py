@@ -78,7 +78,7 @@ def test_report_apply_and_undo(messy: World) -> None:
 
     done = messy.pass_over(*ALICE, "--delete", answers="x\nB\n\n")
     question = expected_report(messy)[7].replace("A/B/skip", "A/B/still/skip")
-    told = "Please answer A, B, both, same, still (both hold as of today) or skip."
+    told = "Please answer A, B, both, same, edit, still (both hold as of today) or skip."
     assert f"{question} {told}\n{question} {PROPOSAL} Apply? [Y/n] " in done.out
     assert done.lines[-1].endswith(SUMMARY)
 

@@ -77,7 +77,7 @@ class TestAnswers:
     def test_every_question_and_the_summary(self, store: InMemoryStore, dream: Invoke) -> None:
         done = dream(*ALICE, "--delete", answers="what\nB\nperhaps\nYES\n")
         assert done.stdout == (
-            f"{REPORT}{SIDES}{QUESTION}Please answer A, B, both, same, still (both hold as of today) or skip.\n{QUESTION}"
+            f"{REPORT}{SIDES}{QUESTION}Please answer A, B, both, same, edit, still (both hold as of today) or skip.\n{QUESTION}"
             f"{PROPOSAL} Apply? [Y/n] Please answer y or n.\n{PROPOSAL} Apply? [Y/n] "
             "Dream complete — merged: 2, pruned: 2, conflicts resolved: 1, skipped: 0\n"
         )
@@ -101,6 +101,11 @@ class TestAnswers:
         assert asked.count("[A/B/still/skip]") == 1
         assert "1 of 2: [memory:tabs1] vs [memory:tabs2]" in asked
         assert not {"tabs2", "tabs3"} - store.rows.keys()
+
+    def test_a_conflict_may_be_answered_by_a_text_of_its_own(self, store, dream):
+        done = dream(*ALICE, "--delete", answers="e\nTabs in Go code, spaces elsewhere.\n\n")
+        assert "The text: " in done.stdout
+        assert "Tabs in Go code, spaces elsewhere." in {row["text"] for row in store.rows.values()}
 
     def test_a_skip_is_not_asked_again(self, store: InMemoryStore, dream: Invoke) -> None:
         dream(*ALICE, answers="skip\ny\n")
