@@ -407,6 +407,7 @@ def test_files_and_graphs_are_reviewed_on_the_same_page(page, tmp_path, monkeypa
     with served(access_of(options), ReviewObserver()) as link:
         page.goto(link)
         merge = page.locator("article.merge").first
+        assert merge.locator(".places").inner_text()  # the files, or entities, that it is about
         merge.locator('[data-say="yes"]').click()
         merge.get_by_text("Accepted").wait_for()
         apply(page)

@@ -50,6 +50,15 @@ function conflict(card) {
   return [card.topic && el("p", { class: "quiet small" }, "About: ", el("bdi", {}, shown(card.topic))), el("div", { class: "two" }, side("a", card.members.slice(0, count), 0), side("b", card.members.slice(count), 1))];
 }
 
+function idOf(name) { return `${data.kind}:${name.replace(/#whole-file$/, "")}`; }
+
+// Of files and graphs: in which of them each text stands.
+function places(card) {
+  const mark = { md: "#", graph: "::" }[data.kind];
+  const names = mark ? [...new Set(card.members.map((at) => memory(at).name.split(mark)[0]))] : [];
+  return names.length ? el("p", { class: "quiet small places" }, names.map((name, at) => [at ? " · " : "", el("bdi", {}, flat(name))])) : null;
+}
+
 function body(card) {
   if (card.kind === "merge") return merge(card);
   if (card.kind === "resolve") return conflict(card);
@@ -66,7 +75,7 @@ function metaLine(at, tag, pinnable = true) {
   const found = memory(at), pinned = live && data.live.pins.includes(found.id);
   const told = [found.category !== undefined && data.categories[found.category], found.created ? `created ${found.created}` : "no date", found.updated && `updated ${found.updated}`,
     found.read && `read ${found.read}`, found.expires && `expires ${found.expires}`, found.pinned && "pinned"].filter(Boolean);
-  return el("p", { class: "meta" }, tag && el("b", {}, `${tag} `), el("code", {}, shown(`${data.kind}:${found.name}`)), shown(` ${told.join(" · ")} `),
+  return el("p", { class: "meta" }, tag && el("b", {}, `${tag} `), el("code", {}, shown(idOf(found.name))), shown(` ${told.join(" · ")} `),
     pinnable && canWrite() && el("button", { class: "link noprint", type: "button", "data-pin": found.id, "aria-label": `${pinned ? "Unpin" : "Pin"} ${flat(found.name)}`, onclick: () => pin(found.id, !pinned) }, pinned ? "Unpin" : "Pin"));
 }
 
@@ -104,7 +113,7 @@ function heading(card) {
 function folded(card) {
   const said = answerTo(card), pinned = pinnedIn(card);
   const words = pinned ? "Pinned: this is not touched" : SAID[said.say === "no" && twoSided(card) ? "both" : said.say];
-  return [el("details", {}, el("summary", {}, el("b", { class: "said" }, words), " ", el("span", { class: "quiet" }, NAMES[card.kind]), " ", el("bdi", {}, flat(headline(card), 120))), body(card), why(card)),
+  return [el("details", {}, el("summary", {}, el("b", { class: "said" }, words), " ", el("span", { class: "quiet" }, NAMES[card.kind]), " ", el("bdi", {}, flat(headline(card), 120))), places(card), body(card), why(card)),
     canWrite() && (pinned ? card.members.filter((at) => data.live.pins.includes(memory(at).id)).slice(0, 1).map((at) => el("button", { type: "button", "data-pin": memory(at).id, onclick: () => pin(memory(at).id, false) }, "Unpin"))
       : button("undo", "Undo answer", false, () => takeBack([card])))];
 }
@@ -112,5 +121,5 @@ function folded(card) {
 function cardNode(card) {
   const done = answered(card);
   return el("article", { class: `card ${group(card)}${done ? ` folded ${pinnedIn(card) ? "pinned" : answerTo(card).say}` : ""}`, tabindex: "-1", id: `c-${card.key}`, "aria-labelledby": done ? null : `h-${card.key}`, "aria-label": done ? `Answered: ${flat(headline(card), 60)}` : null, onfocusin: () => { state.current = card.key; } },
-    done ? folded(card) : [heading(card), body(card), live ? controls(card) : null, why(card)]);
+    done ? folded(card) : [heading(card), places(card), body(card), live ? controls(card) : null, why(card)]);
 }

@@ -185,7 +185,7 @@ async function preview() {
   fill(box, el("h2", { id: "dialog-title" }, `Apply ${plural(found.done.length, "change")}?`), el("p", { class: "tally" }, tallyWords(found.tally)), careful,
     el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "What will be done" },
       [["These texts disappear", gone(false)], ["These texts expire", gone(true)]].map(([title, texts]) => texts.length ? [el("h3", {}, title), el("ul", { class: "gone" }, texts.map((text) => el("li", { dir: "auto" }, shown(text))))] : null),
-      changed.length ? [el("h3", {}, "These change"), changed.map((each) => [el("p", { class: "meta" }, el("code", {}, shown(`${data.kind}:${each.name}`))), lineDiff(each.lines)])] : null,
+      changed.length ? [el("h3", {}, "These change"), changed.map((each) => [el("p", { class: "meta" }, el("code", {}, shown(idOf(each.name)))), lineDiff(each.lines)])] : null,
       el("details", {}, el("summary", {}, "All of it, line by line"), el("pre", { tabindex: "0", "aria-label": "All that will be done" }, shown(found.lines.join("\n"))))),
     found.notes.map((note) => el("p", { class: "small" }, shown(note))), el("div", { class: "do" }, act, el("button", { type: "button", "data-do": "cancel", onclick: close }, "Not yet")));
   box.showModal();
