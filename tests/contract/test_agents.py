@@ -31,11 +31,8 @@ def test_what_was_shown_is_applied_and_an_undo_brings_it_back(world: World, desk
     assert plan["store"] == world.kind
     assert plan["proposed"]["merges"] >= 1
     done = desk.apply(QUIET, plan_id=plan["plan_id"])
-    assert (done["merged"], done["pruned"], done["moved"]) == (
-        plan["proposed"]["merges"],
-        plan["proposed"]["prunes"],
-        [],
-    )
+    told = plan["proposed"]
+    assert (done["merged"], done["pruned"], done["moved"]) == (told["merges"], told["prunes"], [])
     assert world.content() != content
     assert desk.undo(QUIET, run=done["run"])["kept"] == []
     assert world.content() == content

@@ -117,6 +117,5 @@ def test_the_same_answers_give_the_same_plan(world, tmp_path, applied, answered)
             assert done.get(name, {}).get("record") != "action"
     for conflict in plan.conflicts:
         if conflict.id in done and not conflict.said:
-            assert done[conflict.id]["choice"] == (
-                answers[conflict.id] if answers[conflict.id] == "b" else None
-            )
+            said = answers[conflict.id]
+            assert done[conflict.id]["choice"] == (said if said == "b" else None)

@@ -46,10 +46,8 @@ def test_promotion_writes_the_core_memory_and_undo_takes_it_back(graph, core):
     apply(opened)
     whole = json.loads(path.read_text())
     assert whole["identity"] == {"name": "x"}
-    assert [each if isinstance(each, str) else each["name"] for each in whole["stablePatterns"]] == [
-        "old one",
-        "tests-first",
-    ]
+    old, new = whole["stablePatterns"]
+    assert (old, new["name"]) == ("old one", "tests-first")
     assert whole["preferences"][0]["content"] == ["Prefers tabs in Go"]
     assert f"Promoted to core memory: {day(0)}" in graph.entities()["tabs"]
     assert graph.undone(opened)
@@ -59,11 +57,8 @@ def test_promotion_writes_the_core_memory_and_undo_takes_it_back(graph, core):
 def test_the_original_form_of_the_core_memory_is_read_kept_and_written(graph, core):
     path = core(ORIGINAL)
     before = path.read_text()
-    assert CoreFile(path, FileHistory(graph.folder)).statements() == (
-        ("earlyReturns", "Return early"),
-        ("namedExports", "Name exports"),
-        ("theme", "dark"),
-    )
+    said = (("earlyReturns", "Return early"), ("namedExports", "Name exports"), ("theme", "dark"))
+    assert CoreFile(path, FileHistory(graph.folder)).statements() == said
     first = PROVEN[0].replace('"tests-first"', '"pattern:tests-first"')
     opened = graph.open(first, PROVEN[1], entity("old", "Grunt", f"Discovered: {day(300)}"), core=path)
     limits = kind_of(opened).graph

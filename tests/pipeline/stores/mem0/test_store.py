@@ -57,11 +57,8 @@ class TestRead:
         store, _ = place.filled(["Likes tea"], user_id="bob")
         everything, alice = store.read(EVERYTHING), store.read(ALICE)
         bot = store.read(ScopeFilter({"user_id": "alice", "agent_id": "bot"}))
-        assert {str(memory.scope) for memory in everything.memories} == {
-            "user_id=alice",
-            "user_id=alice agent_id=bot",
-            "user_id=bob",
-        }
+        scopes = {"user_id=alice", "user_id=alice agent_id=bot", "user_id=bob"}
+        assert {str(memory.scope) for memory in everything.memories} == scopes
         assert len(alice.memories) == 2
         assert len(bot.memories) == 1
         assert not everything.gaps
@@ -320,9 +317,8 @@ class TestRestore:
         store.write(Restore(before))
         after = store.fetch([memory_id])[memory_id]
         assert after == before
-        assert after.links == (
-            {"index": "sparse", "vectors": {"bm25": {"indices": [1, 7], "values": [0.5, 0.25]}}},
-        )
+        sparse = {"bm25": {"indices": [1, 7], "values": [0.5, 0.25]}}
+        assert after.links == ({"index": "sparse", "vectors": sparse},)
 
 
 class TestStore:

@@ -79,9 +79,8 @@ def test_each_request_is_the_clients_to_the_letter(known, monkeypatch, name):
         asked.append(server.requests[-1])
     store.close()
     for theirs, ours in (asked[:2], asked[2:]):  # what opens both, and the call
-        assert [getattr(theirs, part) for part in ("method", "path", "query", "body")] == [
-            getattr(ours, part) for part in ("method", "path", "query", "body")
-        ]
+        for part in ("method", "path", "query", "body"):
+            assert getattr(theirs, part) == getattr(ours, part)
         assert ours.headers["authorization"] == f"Token {double.key}"
         for header in ("authorization", "mem0-user-id"):
             assert theirs.headers[header] == ours.headers[header]
@@ -97,11 +96,8 @@ def test_the_doubles_pages_are_the_platforms(known):
     assert (len(page["results"]), page["count"], page["next"] is None) == (100, 250, False)
     last = client.get_all(filters={"user_id": "ann"}, page=2, page_size=200)
     assert (len(last["results"]), last["next"]) == (50, None)
-    for wrong in (
-        {"page": 1, "page_size": 201},
-        {"filters": {"metadata": {"k": 1}}},
-        {"filters": {"who": "ann"}},
-    ):
+    wrongs = ({"page": 1, "page_size": 201}, {"filters": {"metadata": {"k": 1}}}, {"filters": {"who": "ann"}})
+    for wrong in wrongs:
         with pytest.raises(ValidationError):
             client.get_all(**{"filters": {"user_id": "ann"}} | wrong)
 
