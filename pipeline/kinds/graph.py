@@ -12,7 +12,7 @@ from ...errors import RefusedChangeError
 from ...models.encoder import Encoder
 from ...models.merger import MergeRefused
 from ...models.same_statement import statement_key
-from ...models.text.words import topic
+from ...models.text.words import counted, topic
 from ...records import ActionKind, Candidate, Inventory, Memory, Verdict
 from ..actions import Action, Merge, Promote, Prune, Resolve, Rewrite
 from ..answers import prune_key, rewritten
@@ -275,7 +275,9 @@ class GraphKind(Kind):
                 continue
             texts = judging.once(node)
             double = len(node.observations) - len(texts)
-            reasons = [f"{double} observations stand twice"] if double else []
+            reasons = (
+                [counted(double, "observation stands", "observations stand") + " twice"] if double else []
+            )
             why = self._promotion(entities.usage(texts), node.type, means.now)
             if why is not None:
                 texts, reasons = [*texts, graph_use.promotion_mark(means.now)], [*reasons, why]

@@ -176,7 +176,7 @@ def test_a_saved_plan_is_shown_in_full_before_it_is_applied(call, tmp_path):
     call("plan", "-o", plan)
     declined = call("apply", plan, answers="n\n").stdout
     for part in (
-        "[graph:rules] — 1 observations stand twice",
+        "[graph:rules] — 1 observation stands twice",
         "    - Ask before deploying.",
         "Relations (0 relations added, 0 moved, 1 removed):",
         "- old idea --uses--> deploy hours",

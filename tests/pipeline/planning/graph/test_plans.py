@@ -205,7 +205,7 @@ def test_what_an_undo_took_back_is_not_done_again(graph):
 def test_an_entity_of_a_type_named_relation_is_changed_as_any_other(graph):
     opened = graph.open(entity("uses", *ASKED, kind="relation"))
     plan = propose(opened)
-    assert "[graph:uses] — 1 observations stand twice" in opened.reporter(plan).lines()
+    assert "[graph:uses] — 1 observation stands twice" in opened.reporter(plan).lines()
     apply(opened, plan)
     assert graph.entities()["uses"] == [ASKED[0]]
 
