@@ -18,11 +18,12 @@ _DRAFTED = "\U0010fffd+"
 
 @dataclass(frozen=True, slots=True)
 class ScopeTotal:
-    """How many living memories, and relations between them, a scope held when the plan was made."""
+    """How many living memories a scope held when the plan was made; of a graph also what belongs to them."""
 
     scope: Scope
     memories: int
     relations: int = 0
+    observations: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import BudgetExceededError, UsageError
+from ...models.text.words import counted
 from ..planning.plan_file import dump_plan, parse_plan
 from ..reporting.text import visible
 from .asking import Questions, agreed, confirmed, looked, may_ask, told_added, warned
@@ -249,7 +250,7 @@ def plan_command(options: Options, output: str) -> None:
         Path(output).write_text(dump_plan(plan), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"The plan cannot be written to {output}: {error.strerror}.") from error
-    click.echo(f"{len(plan.actions)} actions written to {output}.", err=True)
+    click.echo(f"{counted(len(plan.actions), 'action')} written to {output}.", err=True)
 
 
 @command("store", "write", name="apply")

@@ -10,13 +10,14 @@ from ...records import Scope
 from ...settings import Settings
 from ..actions import Action, Merge, Relate, net_removals
 from ..plan import Plan
+from ..stores.graph.entities import split_part
 
-MEMORIES, RELATIONS = "memories", "relations"
+MEMORIES, OBSERVATIONS, RELATIONS = UNITS = ("memories", "observations", "relations")
 
 
 @dataclass(frozen=True, slots=True)
 class Overdraft:
-    """A scope of which a plan takes away too many memories, or relations; exact copies are not counted."""
+    """A scope of which a plan takes away too many of one unit; exact copies are not counted."""
 
     scope: Scope
     removed: int
@@ -37,12 +38,12 @@ def overdrafts(plan: Plan, limits: Settings) -> tuple[Overdraft, ...]:
     """
     taken: Counter[tuple[Scope, str]] = Counter()
     for action in plan.actions:
-        for unit in (MEMORIES, RELATIONS):
+        for unit in UNITS:
             taken[action.scope, unit] += _taken(action, unit)
     return tuple(
         Overdraft(total.scope, taken[total.scope, unit], count, unit)
         for total in plan.totals
-        for unit, count in ((MEMORIES, total.memories), (RELATIONS, total.relations))
+        for unit, count in zip(UNITS, (total.memories, total.observations, total.relations), strict=True)
         if taken[total.scope, unit] > _allowed(count, limits)
     )
 
@@ -71,7 +72,7 @@ def affordable(plan: Plan, limits: Settings) -> tuple[Plan, tuple[str, ...]]:
         left = _allowed(over.memories, limits)
         here = [action for action in kept if action.scope == over.scope and _taken(action, over.unit)]
         out = {action.id for action in here}
-        merges = [action for action in here if isinstance(action, Merge) and over.unit == MEMORIES]
+        merges = [action for action in here if isinstance(action, Merge) and over.unit != RELATIONS]
         # the most certain first
         sure = {merge.id: min((v.probabilities[0] for v in merge.verdicts), default=0.0) for merge in merges}
         for merge in sorted(merges, key=lambda merge: (-sure[merge.id], merge.id)):
@@ -89,8 +90,9 @@ def affordable(plan: Plan, limits: Settings) -> tuple[Plan, tuple[str, ...]]:
 
 
 def _taken(action: Action, unit: str) -> int:
-    if unit == MEMORIES:
-        return net_removals(action)
+    if unit != RELATIONS:
+        parts = any(split_part(member.id) for member in action.members)
+        return net_removals(action) if parts == (unit == OBSERVATIONS) else 0
     return len(set(action.held) - set(action.relations)) if isinstance(action, Relate) else 0
 
 

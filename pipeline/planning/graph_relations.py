@@ -162,7 +162,9 @@ def followed(plan: Plan, related: Related) -> Plan:
     sources = sorted({*wanted, *(edge[0] for edge in mended)})
     flags = {"repairs": repairs, "copies": copies}
     relates = (_relate(related.scope, after, source, wanted[source], **flags) for source in sources)
-    totals = tuple(replace(total, relations=len(related.document.relations)) for total in plan.totals)
+    before = related.document
+    said = sum(len(line.item["observations"]) for lines in before.entities.values() for line in lines)
+    totals = tuple(replace(t, relations=len(before.relations), observations=said) for t in plan.totals)
     return replace(plan, actions=(*others, *relates), totals=totals)
 
 

@@ -54,8 +54,9 @@ def _dumped(plan: Plan) -> dict[str, Any]:
             if member["hash"] is None:
                 del member["hash"]
     for total in whole["totals"]:
-        if not total["relations"]:
-            del total["relations"]
+        for name in ("relations", "observations"):
+            if not total[name]:
+                del total[name]
     return whole
 
 

@@ -153,6 +153,16 @@ def test_relations_are_counted_against_the_budget_in_their_own_unit(graph):
     assert graph.same()
 
 
+def test_observations_are_counted_against_the_budget_in_their_own_unit(graph):
+    said = (text for n in range(4) for text in (f"Use tab {n} in tests", f"Never use tab {n} in tests"))
+    opened = graph.open(entity("Billing", *said, *(f"Has part {chr(97 + n) * 3}" for n in range(8))))
+    opened.settings = opened.settings.model_copy(update={"max_delete": 0.2, "min_delete": 0})
+    plan = propose(opened)
+    assert len(plan.conflicts) == 4
+    answered = plan.with_choices({conflict.id: "a" for conflict in plan.conflicts})
+    assert str(opened.overdraft(answered)).startswith("4 of 16 observations of graph=m.jsonl (25%")
+
+
 def test_an_open_conflict_blocks_no_question_about_names(graph):
     opened = graph.open(
         entity("Data Service", "Use make for builds", "Never use make for builds", kind="Service"),
