@@ -273,6 +273,10 @@ def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:
     if any(item.veto for item in evidence) or (all(codes) and codes[0] != codes[1]):
         return False
     first, second = significant_words(a), significant_words(b)
+    if len(first ^ second) == len(first - second) * 2 == 2:
+        (x,), (y,) = first - second, second - first  # "3.12" and "3.12.4"
+        if x[0].isdigit() and y[0].isdigit() and (x.startswith(f"{y}.") or y.startswith(f"{x}.")):
+            return True
     if not (first <= second or second <= first):
         return False
     mine, theirs = (set(re.findall(r"[\w'’]+", text.lower())) for text in (a, b))

@@ -109,6 +109,18 @@ def test_a_text_that_only_adds_is_left_to_a_person():
 
 
 @pytest.mark.parametrize(
+    ("a", "b", "label"),
+    [
+        ("Project uses Python 3.12", "Project uses Python 3.12.4", Label.UNSURE),
+        ("Project uses Python 3.12", "Project uses Python 3.9", Label.CONTRADICTION),
+        ("User's blood type is A+", "User's blood type is O-", Label.CONTRADICTION),
+    ],
+)
+def test_a_value_told_more_exactly_is_no_other_value(a, b, label):
+    assert of_two(a, b, (0.05, 0.9, 0.05)).label is of_two(b, a, (0.05, 0.9, 0.05)).label is label
+
+
+@pytest.mark.parametrize(
     ("other", "auto"),
     [("Owns a green car.", True), ("Sold the green car.", False), ("No longer has the green car.", False)],
 )
