@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
 import warnings
+from collections.abc import Iterator
 
 import pytest
+from mem0_dream.errors import UsageError
+from mem0_dream.pipeline.cli.opening import open_session
+from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.pipeline.cli.terminal import Bars, echo, set_up_logs
+from mem0_dream.pipeline.planning.stages import Advance
 from mem0_dream.pipeline.reporting.differences import Marked
 from mem0_dream.pipeline.reporting.text import bracketed
 
@@ -44,6 +50,20 @@ def test_a_file_gets_at_most_one_line_of_progress_a_minute(capsys, monkeypatch):
             advance(done)
     lines = capsys.readouterr().err.splitlines()  # ten looks at the clock, twenty seconds apart
     assert lines == [f"mem0-dream: judging: {done} of 100" for done in (2, 5, 8)]
+
+
+def test_a_sign_of_life_comes_before_anything_is_imported_or_opened(tmp_path):
+    begun: list[str] = []
+
+    class Seen:
+        @contextlib.contextmanager
+        def stage(self, name: str, total: int | None) -> Iterator[Advance]:
+            begun.append(name)
+            yield lambda _done: None
+
+    with pytest.raises(UsageError), open_session(Options(config=tmp_path / "no.yaml"), observer=Seen()):
+        pass
+    assert begun == ["opening"]
 
 
 @pytest.mark.parametrize(

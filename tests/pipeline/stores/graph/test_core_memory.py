@@ -54,6 +54,12 @@ def test_promotion_writes_the_core_memory_and_undo_takes_it_back(graph, core):
     assert path.read_text() == text
 
 
+def test_when_another_program_consolidated_counts(graph, core):
+    opened = graph.open(*PROVEN, core=core({**ORIGINAL, "lastConsolidation": day(2)}))
+    due, why = kind_of(opened).due(NOW)
+    assert (due, why.partition("last run ")[2][:8]) == (False, "60 hours")
+
+
 def test_the_original_form_of_the_core_memory_is_read_kept_and_written(graph, core):
     path = core(ORIGINAL)
     before = path.read_text()
