@@ -155,7 +155,8 @@ class TestHarmless:
 class TestDifferences:
     @given(TEXTS, TEXTS)
     def test_words_outside_the_differences_are_equal(self, a: str, b: str) -> None:
-        first, second = ([w for w in re.split("[ \t\r\n]+", text) if w] for text in (a, b))
+        unspaced = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+        first, second = (re.findall(rf"[{unspaced}]|[^ \t\r\n{unspaced}]+", text) for text in (a, b))
         i = k = 0
         for a0, a1, b0, b1 in [*differing(a, b), [len(first), len(first), len(second), len(second)]]:
             assert a0 - i == b0 - k
