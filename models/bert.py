@@ -7,9 +7,10 @@ same vectors, but takes seconds to import. torch is imported late: counting toke
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from torch import nn
@@ -18,6 +19,30 @@ CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
 TOKENIZER_FILE = "tokenizer.json"
 _MARKS = ("cls", "sep", "pad")
+Part = TypeVar("Part")
+Read = TypeVar("Read")
+
+
+def on_all_cores(read: Callable[[Part], Read], parts: Iterable[Part]) -> list[Read]:
+    """What a network makes of each part, in their order, on as many threads as torch has, each on one core.
+
+    To share the few rows of a part among cores costs more than it wins, and its sums would depend on them.
+    """
+    import torch
+
+    def reading(part: Part) -> Read:
+        with torch.inference_mode():
+            return read(part)
+
+    threads = torch.get_num_threads()
+    if threads == 1:
+        return [reading(part) for part in parts]
+    pool = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
+    try:
+        return list(pool.map(reading, parts))
+    finally:
+        pool.shutdown(cancel_futures=True)
+        torch.set_num_threads(threads)  # the last word on it counts for threads to come
 
 
 class Tokens:

@@ -14,13 +14,14 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelError
-from .bert import Tokens, load_encoder
+from .bert import Tokens, load_encoder, on_all_cores
 from .scorer import Remember, forgetful
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class SentenceEncoder:
 
     The vector of a text does not depend on which other texts come along: texts are grouped by their
     number of tokens, so that nothing is padded, and one that is left alone is read beside itself, unless
-    `rows_at_once` says that all of that number go alone. On one machine with one number of threads this gave
+    `rows_at_once` says that all of that number go alone. On one machine this gave
     equal bits in every permutation and subset tried (decision 13); what is guaranteed is equality to about
     1e-6. A model whose tokenizer cannot be asked is grouped by length of text.
 
@@ -100,11 +101,18 @@ class SentenceEncoder:
         readable = [encodable(text) for text in texts]
         vectors = np.zeros((len(readable), model.dimension), dtype=np.float32)
         lengths = model.lengths(readable)
-        for rows in equal_length_batches(lengths, tokens=BATCH_TOKENS):
+
+        def fill(rows: Sequence[int]) -> None:
             # the kernels read one row alone in another way than beside a second: other last bits
             alone = len(rows) == 1 < rows_at_once(lengths[rows[0]])
-            filled = rows * 2 if alone else rows
+            filled = [*rows, *rows] if alone else rows
             vectors[rows] = model.vectors([readable[row] for row in filled])[: len(rows)]
+
+        batches = list(equal_length_batches(lengths, tokens=BATCH_TOKENS))
+        if isinstance(model, _PackagedModel):
+            on_all_cores(fill, batches)
+        else:  # a tokenizer of the library serves one thread at a time
+            list(map(fill, batches))
         return vectors
 
     def _model(self) -> _PackagedModel | _LibraryModel:
@@ -246,14 +254,16 @@ class TokenCache(OrderedDict[tuple[int, ...], bytes]):
     """Packed vectors of the tokens of recently read texts; the oldest texts are dropped first."""
 
     size = 0
+    _adding = Lock()
 
     def add(self, ids: tuple[int, ...], vectors: bytes) -> None:
-        """Keep the vectors of a text."""
-        if ids not in self:
-            self[ids] = vectors
-            self.size += len(vectors)
-        while self.size > KEPT_BYTES:
-            self.size -= len(self.popitem(last=False)[1])
+        """Keep the vectors of a text; several threads may do so."""
+        with self._adding:
+            if ids not in self:
+                self[ids] = vectors
+                self.size += len(vectors)
+            while self.size > KEPT_BYTES:
+                self.size -= len(self.popitem(last=False)[1])
 
 
 KEPT = TokenCache()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bert import on_all_cores
 from ..encoder import encodable, equal_length_batches
 from ..guards import FACTS_VERSION
 from ..scorer import PairInput, PairScores, Remember, distinct, forgetful
@@ -177,23 +178,25 @@ class PairReader:
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Answers:
         """Entailment [3] (premise first) and memory [3] probabilities of each ordered pair."""
-        import torch
-
         texts = sorted({text for pair in pairs for text in pair})
         known = dict(zip(texts, self.tokenizer.ids(texts), strict=True))
         rows = [(known[a], known[b]) for a, b in pairs]
+
+        def read(chosen: Sequence[int]) -> tuple[columns.Floats, columns.Floats]:
+            logits = self.network(self.tokenizer.batch([rows[row] for row in chosen]))
+            entailment, memory = (
+                some.softmax(-1).double().numpy().round(READ_DECIMALS)
+                for some in (logits.entailment, logits.memory)
+            )
+            return entailment, memory
+
         widths = [self.tokenizer.width(row) for row in rows]
-        answers: Answers = {}
-        with torch.inference_mode():
-            for chosen in equal_length_batches(widths, size=BATCH_TOKENS, tokens=BATCH_TOKENS):
-                logits = self.network(self.tokenizer.batch([rows[row] for row in chosen]))
-                entailment, memory = (
-                    some.softmax(-1).double().numpy().round(READ_DECIMALS)
-                    for some in (logits.entailment, logits.memory)
-                )
-                for at, row in enumerate(chosen):
-                    answers[pairs[row]] = (entailment[at], memory[at])
-        return answers
+        batches = list(equal_length_batches(widths, size=BATCH_TOKENS, tokens=BATCH_TOKENS))
+        return {
+            pairs[row]: said
+            for chosen, (entailment, memory) in zip(batches, on_all_cores(read, batches), strict=True)
+            for row, said in zip(chosen, zip(entailment, memory, strict=True), strict=True)
+        }
 
 
 def _gather(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from mem0_dream.errors import ModelError
 from mem0_dream.models import encoder as module
+from mem0_dream.models.bert import on_all_cores
 from mem0_dream.models.encoder import (
     BATCH_SIZE,
     LONGEST,
@@ -110,6 +113,37 @@ def test_vectors_are_unit_float32_and_contiguous(encoder):
     assert vectors.dtype == np.float32
     assert vectors.flags.c_contiguous
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+@pytest.mark.model
+def test_several_threads_give_the_bits_of_one(encoder, threads):
+    texts = [f"{text} {word}" for text in TEXTS for word in ("", "at home", "since the flood of 1997")]
+    told = []
+    for number in (1, 2, 3):
+        threads(number)
+        told.append(encoder.encode(texts).tobytes())
+        assert torch.get_num_threads() == number
+    assert told[0] == told[1] == told[2]
+
+
+def test_what_fails_on_a_thread_is_raised_and_the_rest_let_go(threads):
+    threads(2)
+    begun = []
+
+    def read(part: int) -> float:
+        begun.append(part)
+        return 1 / part
+
+    with pytest.raises(ZeroDivisionError):
+        on_all_cores(read, [0, *range(1, 500)])
+    assert (len(begun) < 500, torch.get_num_threads()) == (True, 2)
 
 
 @pytest.mark.model

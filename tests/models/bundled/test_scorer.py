@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from mem0_dream.errors import ModelError
 from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
 from mem0_dream.models.bundled.weights import write_sums
@@ -48,8 +49,15 @@ def test_a_pair_inside_a_store_that_one_reading_is_sure_of_is_distinct(tmp_path:
 
 
 @pytest.mark.model
-def test_two_runs_give_equal_bytes(scorer: BundledScorer) -> None:
-    first, second = scorer.score(PAIRS), BundledScorer().score(PAIRS)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_two_runs_give_equal_bytes_on_any_number_of_threads(scorer: BundledScorer, threads: int) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        second = BundledScorer().score(PAIRS)
+    finally:
+        torch.set_num_threads(before)
+    first = scorer.score(PAIRS)
     assert first.probabilities.tobytes() == second.probabilities.tobytes()
     assert first.entailment.tobytes() == second.entailment.tobytes()
 
