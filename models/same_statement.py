@@ -30,6 +30,8 @@ _KEPT = "\x01"  # opens a token that stands as it is: code, paths, names with ca
 _BREAK = "|"
 _QUOTES = frozenset("\"'")
 _SHOUTED = 0.6
+_SHOUT = 4  # letters from which a plain word in capitals is emphasis, and no sign of its own
+_ALOUD = table_set("sameness", "aloud")
 _PLAIN_FORMS = {
     "is_for_has": r"\1 has ", "fillers": "", "roughly": " ", "article": "", "day_parts": r"\1",
     "preferred_to": r"\1 over", "space_before": "", "comma_in_list": " ",
@@ -107,6 +109,7 @@ def respelt(a: str, b: str) -> tuple[str, ...]:
             for x in sorted(left.keys() - right.keys())
             for y in sorted(right.keys() - left.keys())
             if _KEPT in left[x] + right[y] and _one_edit(fold(x), fold(y)) and fold(x) not in known_names()
+            if not (x.isalpha() and len(x) >= _SHOUT and x.lower() == y.lower() and x.upper() in (x, y))
         ),
         (),
     )
@@ -285,7 +288,9 @@ def _case_tells(word: str, lower: str) -> bool:
     if pattern("letter_and_digit").match(word):
         return not pattern("short_code").match(word)
     if pattern("acronym").match(word):
-        return lower in STOP_WORDS or (common(lower) and lower not in _ACRONYMS)
+        if lower in STOP_WORDS or lower in _ALOUD:
+            return len(lower) < _SHOUT
+        return common(lower) and lower not in _ACRONYMS
     return pattern("inner_capital").search(word) is not None and not is_word(lower)
 
 
