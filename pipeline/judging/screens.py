@@ -14,7 +14,7 @@ from unicodedata import name as unicode_name
 from ...models.bindings import relation
 from ...models.places import bound
 from ...models.text.statements import sentences
-from ...models.text.tables import table_lines, table_words
+from ...models.text.tables import pattern, table_set
 from ...models.text.words import CACHED_TEXTS, significant_words, tokens
 
 FEWEST, LONGEST = 3, 60
@@ -27,64 +27,11 @@ _LONGEST_RIVAL, _MOST_NUMBERS = 30, 3
 _ALL, _REST, _TOLD = 0.95, 0.4, 0.65
 _FRAME, _VALUE = 2, 4
 """Words around the one place in which members of a list differ, at least, and in it, at most."""
-
-
-def _phrases(key: str) -> str:
-    rows = " ".join(table_lines("statements", key)).split(",")
-    return "(?:" + "|".join(row.strip() for row in rows if row.strip()) + ")"
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)
-
-
-FIELDS, _LABELS = (frozenset(table_words("statements", key)) for key in ("fields", "labels"))
-_FIELD = re.compile(r"^\W*(\w[\w /.&()-]{0,48}?)\W{0,3}(?::\s|=)")
-_IMPLIED = _pattern(rf"^\W*(?:(?:also|now|currently|already|fully|still) )?{_phrases('implied')}\b")
-_PARTICIPLE = re.compile(
-    r"^\W*(?![Nn]eed|[Ss]hed|[Ff]eed|[Ss]peed)[A-Za-z][a-z]+ed\b"
-    r"(?! (?:\w+ ){0,2}(?:is|are|was|were|has|have|must|can|cannot)\b)"
-)
-"""What was done to something that the text does not name."""
-_INTENDED, _TASK, _CASES, _CHANGED, _BEFORE, _CHECKED = (
-    _pattern(rf"\b{_phrases(key)}\b")
-    for key in ("intended", "tasks", "cases", "changed", "before", "checked")
-)
-_ASIDE = re.compile(r"\([^)]*\)")
-_OPEN_BOX = re.compile(r"^\W*\[ \]")
-_ADDITIVE, _CORRECTED = (_pattern(rf"^\W*{_phrases(key)}\b") for key in ("additive", "corrected"))
-_KIND = _pattern(rf"^\W*{_phrases('kinds')}\W*:\W*(?=\w)")
-_FINITE = _pattern(r"\b(?:is|are|was|were|has|have|must|should|cannot|can|may|always|never)\b")
-_FINISHED = _pattern(rf"[✅☑✔]|\[x\]|\b{_phrases('finished')}\b")
-_DONE = re.compile(
-    r"^\W*(?:(?:\w+:? )?(?![Nn]eed)[A-Za-z][a-z]+ed\b|✅|☑|✔)"
-    r"|\b(?:is|are|was|were|has been|have been) (?:(?!planned|needed|required|scheduled)\w+ed|done|live)\b"
-)
-_WHERE = _pattern(r"^\W*(?:(?:is|are) )?(?:defined|located|stored|hosted|based|placed|named|called|used)\b")
-"""Where a thing is, and no task that was done."""
-_STEP = _pattern(rf"^\W*(?:{'|'.join(sorted(_LABELS))})s? ?#?\d+")
-_REFERENCE = _pattern(r"^\W*(?:see|per|related|cf|compare|siehe|distinct from)\b.*(?:\[\[|\]\(|\.md\b)")
-_POINTER = re.compile(
-    r"^\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\.md\))(?:\W*$|\W*[—–:-]|\s+for\b)"
-    r"|^\W*\S{1,4} \[\[[^\]]+\]\]\W*$"
-)
-"""A member of a list of links, with or without what it leads to: "[[servers]] - where they stand"."""
-_LINK = re.compile(r"\[\[[^\]]+\]\]|\[[^\]]*\]\([^)]+\)|[\w~./-]+\.md\b")
-_ANNOUNCES = re.compile(r":[\s*_]*$|^\*\*[^*]+[^*.!?]\*\*$")
-"""What a statement that only says what follows ends with, or a heading in bold letters."""
-_PLAIN_VALUE = re.compile(r"[\w%-]+(?:,? \d{4})?|`?[\w~.-]*/\S+")
-_DIGITS = re.compile(r"\d+")
-_LEADING = re.compile(r"\W*\d")
-_YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
-_EVENT = re.compile(r"#\d+|\b\d{4}-\d\d-\d\d\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
-_NUMBER = re.compile(r"(?<![A-Za-z])\d+(?:[.,]\d+)*")
-_CODE = re.compile(r"[\w-]+(?:(?:[./_→]|::|->)[\w-]+)+")  # paths, dotted names, and names with an underscore
-_FROM = re.compile(r"\bfrom\b.*?(?=\b(?:to|into)\b|$)", re.IGNORECASE)
-_QUOTED = re.compile(r"`([^`]+)`|(?<!\w)'([^']+)'(?!\w)|\"([^\"]+)\"")
-_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+FIELDS, _LABELS = (table_set("statements", key) for key in ("fields", "labels"))
+_ONE_SIDED = ("intended", "finished_sign", "numbered_step", "earlier_state", "open_box")
+"""Signs that of two texts which say the same neither has alone."""
 _TURNING = frozenset(token.stem for token in tokens("avoid stop quit always never not do use longer please"))
 """Words in which a rule and its denial differ, and members of a list do not."""
-
 _USES = frozenset({"use", "uses", "using"})
 
 Frame = tuple[str, ...]
@@ -92,46 +39,48 @@ Frame = tuple[str, ...]
 
 def says_something(text: str) -> bool:
     """Whether a sentence says enough by itself, and more than where to look or what follows."""
-    links = _LINK.findall(text)
-    words = [word for word in significant_words(_LINK.sub(" ", text)) if word.isalpha()]
-    leads = _REFERENCE.match(text) or _POINTER.match(text) or 2 * len(links) > len(words)
-    return len(words) >= FEWEST and not leads and not _ANNOUNCES.search(text)
+    links = pattern("any_link").findall(text)
+    words = [word for word in significant_words(pattern("any_link").sub(" ", text)) if word.isalpha()]
+    leads = pattern("reference").match(text) or pattern("pointer").match(text) or 2 * len(links) > len(words)
+    return len(words) >= FEWEST and not leads and not pattern("announces").search(text)
 
 
 def tells(text: str) -> bool:
     """Whether a text is a sentence with a verb behind its subject, and not only what something is like."""
-    return bool(_FINITE.search(text)) or any(unit.verb and unit.at for unit in bound(text).units)
+    finite = pattern("finite_verb").search(text)
+    return bool(finite) or any(unit.verb and unit.at for unit in bound(text).units)
 
 
 def unlabelled(text: str) -> str:
     """A text without a label that says what it is, and not what it is about: "Decision: we use pnpm"."""
-    return _KIND.sub("", text)
+    return pattern("kind_label").sub("", text)
 
 
 def corrects(text: str) -> bool:
     """Whether a text says that it puts another one right: "CORRECTED: ..."."""
-    return bool(_CORRECTED.match(text))
+    return bool(pattern("corrected_first").match(text))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def names(text: str) -> frozenset[str]:
     """The words of a name, which may be written in one."""
-    return significant_words(" ".join(re.split(r"[\W_]+", _HUMPS.sub(" ", text))))
+    return significant_words(" ".join(re.split(r"[\W_]+", pattern("hump").sub(" ", text))))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def own_subject(text: str) -> bool:
     """Whether a statement says by itself what it is about: "Audit logs are kept", not "Uses npm"."""
-    found = _FIELD.match(text)
-    if _IMPLIED.match(text) or _PARTICIPLE.match(text):
+    found = pattern("key_first").match(text)
+    if pattern("implied_subject").match(text) or pattern("participle_first").match(text):
         return False
     if found and len(significant_words(found[1])) >= KEY:
         return True
     if found and tokens(found[1])[-1].text.casefold() in FIELDS:
         return False
-    said = _CODE.sub(" ", text[found.end() :] if found else text)
+    said = pattern("code_name").sub(" ", text[found.end() :] if found else text)
     words = sum(not any(map(str.isdigit, word)) for word in significant_words(said))
-    return not _IMPLIED.match(said) and words >= _OWN - bool(_FINITE.search(said))
+    finite = bool(pattern("finite_verb").search(said))
+    return not pattern("implied_subject").match(said) and words >= _OWN - finite
 
 
 def stands_alone(text: str) -> bool:
@@ -139,7 +88,7 @@ def stands_alone(text: str) -> bool:
 
     No label of one or two words does, and no attribute of many things: "Default timeout is 30 seconds".
     """
-    key, verb = field(text), _FINITE.search(text)
+    key, verb = field(text), pattern("finite_verb").search(text)
     subject = {token.text.casefold() for token in tokens(text[: verb.start()])} if verb else {text}
     general = not any(significant_words(word) for word in subject - FIELDS)
     return own_subject(text) and not general and (not key or len(significant_words(key)) >= KEY)
@@ -148,31 +97,32 @@ def stands_alone(text: str) -> bool:
 @lru_cache(maxsize=CACHED_TEXTS)
 def field(text: str) -> str:
     """The key that a text opens with, in small letters, behind a mark of correction; empty if it has none."""
-    found = _FIELD.match(_CORRECTED.sub("", text))
+    found = pattern("key_first").match(pattern("corrected_first").sub("", text))
     return found[1].casefold() if found else ""
 
 
 def attribute(a: str, b: str) -> str:
     """The key that two texts open with, if it is one: "Updated: ..." tells of an event."""
     key = field(a)
-    return key if key == field(b) and not _PARTICIPLE.match(key) else ""
+    return key if key == field(b) and not pattern("participle_first").match(key) else ""
 
 
 def bare_field(text: str) -> bool:
     """Whether a text is a key with a day, number, plain word or path, which tells of its own place."""
-    found = _FIELD.match(text)
+    found = pattern("key_first").match(text)
     value = text[found.end() :].strip(" *_.") if found else ""
-    return bool(_PLAIN_VALUE.fullmatch(value))
+    return bool(pattern("plain_value").fullmatch(value))
 
 
 def leads_with_number(text: str) -> bool:
     """Whether a number comes first, as the value of a case or the number of a step does."""
-    return bool(_LEADING.match(text))
+    return bool(pattern("number_first").match(text))
 
 
 def numbered_apart(a: str, b: str) -> bool:
     """Whether two names differ in numbers alone, as those of two issues do."""
-    return a != b and _DIGITS.sub("0", a.casefold()) == _DIGITS.sub("0", b.casefold())
+    first, second = (pattern("any_digits").sub("0", name.casefold()) for name in (a, b))
+    return a != b and first == second
 
 
 def lists(text: str) -> bool:
@@ -196,14 +146,13 @@ def comparable(a: str, b: str) -> bool:
     if not all("LATIN" in unicode_name(char, "") for char in a + b if char.isalpha()):
         return False
     if fields_apart(a, b) or any(
-        bool(rule.search(a)) != bool(rule.search(b))
-        for rule in (_INTENDED, _FINISHED, _STEP, _BEFORE, _OPEN_BOX)
+        bool(rule.search(a)) != bool(rule.search(b)) for rule in map(pattern, _ONE_SIDED)
     ):
         return False
-    two_lists = all(field(text) and lists(_ASIDE.sub("", text)) for text in (a, b))
+    two_lists = all(field(text) and lists(pattern("aside").sub("", text)) for text in (a, b))
     if _openings_apart(a, b) or _one_step_more(a, b) or (two_lists and all(relation(a, b).unsaid)):
         return False
-    first, second = _NUMBER.findall(a), _NUMBER.findall(b)
+    first, second = pattern("number_told").findall(a), pattern("number_told").findall(b)
     if not (_in_order(first, second) or _in_order(second, first)):
         return False
     return (_among(_quoted(a), b) or _among(_quoted(b), a)) and not _another_sentence(a, b)
@@ -230,8 +179,8 @@ def _replaced(a: str, b: str) -> bool:
 
 def report(a: str, b: str) -> bool:
     """Whether both texts tell the outcome of a check, and one of them nothing else: each of its own work."""
-    told = all(_CHECKED.search(text) for text in (a, b))
-    return told and not all(_FINITE.search(_ASIDE.sub("", text)) for text in (a, b))
+    told = all(pattern("was_checked").search(text) for text in (a, b))
+    return told and not all(pattern("finite_verb").search(pattern("aside").sub("", text)) for text in (a, b))
 
 
 def _openings_apart(a: str, b: str) -> bool:
@@ -249,7 +198,7 @@ def _openings_apart(a: str, b: str) -> bool:
 
 def _one_step_more(a: str, b: str) -> bool:
     """Whether two texts tell what was done, in one word, and one of them to more: entries of a log."""
-    opening = [(_PARTICIPLE.match(text) or [""])[0].casefold() for text in (a, b)]
+    opening = [(pattern("participle_first").match(text) or [""])[0].casefold() for text in (a, b)]
     unsaid = relation(a, b).unsaid
     return opening[0] == opening[1] != "" and bool(unsaid[0]) != bool(unsaid[1])
 
@@ -268,16 +217,17 @@ def describes_itself(a: str, name: str, b: str, other: str) -> bool:
 
 def contained(a: str, b: str) -> bool:
     """Whether one text says all of the other, code and paths left out, and is not much longer."""
-    said, plain = relation(a, b).said, relation(_CODE.sub(" ", a), _CODE.sub(" ", b)).said
+    bare = (pattern("code_name").sub(" ", text) for text in (a, b))
+    said, plain = relation(a, b).said, relation(*bare).said
     return min(max(said), max(plain)) >= _ALL and min(*said, *plain) >= _REST
 
 
 def finished(a: str, b: str) -> str:
     """The words by which one text tells a task that the other says was done; empty if they do not."""
+    ahead_of, done_in = pattern("task_ahead").search, pattern("task_done").search
     for task, end in ((a, b), (b, a)):
-        ahead = _TASK.search(task)
-        done = _DONE.search(end)
-        if ahead and done and not _TASK.search(end) and not _DONE.search(task) and not _WHERE.match(end):
+        ahead, done = ahead_of(task), done_in(end)
+        if ahead and done and not (ahead_of(end) or done_in(task) or pattern("where_it_is").match(end)):
             return f"{ahead[0]} / done"
     return ""
 
@@ -285,19 +235,21 @@ def finished(a: str, b: str) -> str:
 def brief(a: str, b: str) -> bool:
     """Whether each text says one thing: a longer one, or one of many numbers, is an entry of a log."""
     return all(
-        len(text.split()) <= _LONGEST_RIVAL and len(_NUMBER.findall(text)) <= _MOST_NUMBERS for text in (a, b)
+        len(text.split()) <= _LONGEST_RIVAL and len(pattern("number_told").findall(text)) <= _MOST_NUMBERS
+        for text in (a, b)
     )
 
 
 def side_by_side(a: str, b: str) -> bool:
     """Whether two texts that seem to exclude each other may both hold: steps, cases, events, additions."""
-    events = [set(_EVENT.findall(text)) for text in (a, b)]
+    events = [set(pattern("event_sign").findall(text)) for text in (a, b)]
     if all(events) and events[0] != events[1]:
         return True
-    cases = bool(_CASES.search(a)) != bool(_CASES.search(b)) and any(relation(a, b).unsaid)
-    if cases or set(_YEAR.findall(a)) != set(_YEAR.findall(b)):
+    case, too = (bool(pattern("in_a_case").search(text)) for text in (a, b))
+    years, theirs = (set(pattern("year_told").findall(text)) for text in (a, b))
+    if years != theirs or (case != too and any(relation(a, b).unsaid)):
         return True
-    added = _ADDITIVE.match(a) and _ADDITIVE.match(b)
+    added = pattern("additive_first").match(a) and pattern("additive_first").match(b)
     if fields_apart(a, b) or (added and not significant_words(a) ^ significant_words(b) <= _TURNING):
         return True
     first, second = tokens(a), tokens(b)
@@ -315,10 +267,10 @@ def changes(a: str, b: str) -> bool:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _renamed(text: str) -> frozenset[str]:
-    told = _CHANGED.search(text)
+    told = pattern("was_changed").search(text)
     if not told:
         return frozenset()
-    before = _FROM.search(text, told.end())
+    before = pattern("from_there").search(text, told.end())
     return frozenset(
         token.stem
         for token in tokens(text)
@@ -389,10 +341,12 @@ def _in_order(few: Sequence[str], many: Sequence[str]) -> bool:
 
 
 def _quoted(text: str) -> list[str]:
-    quoted = [max(quotation) for quotation in _QUOTED.findall(text.casefold())]
-    return [*quoted, *_CODE.findall(text.casefold())]
+    quoted = [max(quotation) for quotation in pattern("quoted_name").findall(text.casefold())]
+    return [*quoted, *pattern("code_name").findall(text.casefold())]
 
 
 def _among(quoted: Iterable[str], text: str) -> bool:
     held = text.casefold()
-    return all(each in held or each.partition("/")[2] in _CODE.findall(held) for each in quoted)
+    return all(
+        each in held or each.partition("/")[2] in pattern("code_name").findall(held) for each in quoted
+    )
