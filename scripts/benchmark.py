@@ -10,8 +10,6 @@ Times are printed, never asserted, but that what was planted is found and a cach
 plan. The page alone has limits.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Print docs/cli.md from the help of every command: `make docs`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -7,8 +7,6 @@ With `--facts FILE` (`make demo-facts DATA=...`) the store holds the facts of Fa
 reported conflict is settled for the newer side, and mem0's own search is asked before and after.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

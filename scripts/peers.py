@@ -6,8 +6,6 @@ removal is right if the world says that what stays in its place is a duplicate; 
 not counted. What must hold is asserted before a time is printed: seconds of the processor, one thread.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 import time

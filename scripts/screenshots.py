@@ -1,7 +1,5 @@
 """Pictures of both pages, of the demonstration's store in a real Chromium: `make screenshots`."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Fixtures of all tests: no test touches the user's own state, network or telemetry."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

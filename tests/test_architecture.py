@@ -1,7 +1,5 @@
 """The page about the architecture names what exists."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """What the documents say is what the program does: pages, examples, settings, exit codes."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The errors: one root, and exit codes that tell kinds apart."""
 
-from __future__ import annotations
-
 import pytest
 from mem0_dream import errors
 from mem0_dream.errors import DreamError

@@ -1,7 +1,5 @@
 """The image is what it says; without a registry at hand the steps of the Dockerfile run as a script."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What importing costs, and what the package offers."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The indexes against brute force, and on cases whose cosines are known by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

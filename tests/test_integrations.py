@@ -1,7 +1,5 @@
 """What the skill, the recipes and the workflow tell an agent to type exists and parses."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

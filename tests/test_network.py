@@ -1,7 +1,5 @@
 """The tests themselves: none of them reaches another machine."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

@@ -1,7 +1,5 @@
 """The two distributions: the source one can be tested, the wheel holds the package alone and works as installed."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Settings: durations, limits, and no key that nobody knows."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

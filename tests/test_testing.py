@@ -1,7 +1,5 @@
 """The stand-ins behave like the real parts where it matters for safety."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 
 import numpy as np

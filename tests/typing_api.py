@@ -1,7 +1,5 @@
 """The public API as a user's type checker sees it; mypy reads this file, nobody runs it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import assert_type

@@ -7,8 +7,6 @@ figures that were cross-validated while fitting. With --held-out it is measured 
 honest on data that no fitting ever saw, and on no other.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter

@@ -4,8 +4,6 @@ A world file holds many small stores. A block is one fact: `-` states it, `=` re
 and every repetition, `~` only looks like it; lines of different blocks are distinct.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -5,8 +5,6 @@
 Each edit is made by program where it fits. Asked: 98 of 100 of each keeping edit, none of the others.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

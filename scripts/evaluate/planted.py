@@ -7,8 +7,6 @@ under one heading or two, in two files or types (entities of a graph). Of each i
 pass acts on it, asks about it, asks as of the other kind, or misses it.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

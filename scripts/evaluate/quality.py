@@ -5,8 +5,6 @@ same guards, thresholds, candidates and planner. Only `semhash` (PyPI), which is
 by itself. Each pair counts by its field `weight`. The figures themselves are in `metrics`.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import sys

@@ -6,8 +6,6 @@
 A plan is kept as who merges into whom, who conflicts with whom and who goes, all in texts of `scripts/data`.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

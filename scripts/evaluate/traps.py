@@ -5,8 +5,6 @@
 The rows of kinds of evidence say how many pairs each keeps from merging, and in brackets how many alone.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter

@@ -3,8 +3,6 @@
 Cross-validated figures are the honest ones; what ships is fitted on all development pairs afterwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

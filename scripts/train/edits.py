@@ -6,8 +6,6 @@ surface (passive, converse, cleft, fronting, synonym), and the place of a name, 
 An edit returns None where it does not apply; whether an exchange contradicts is left open.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Sequence

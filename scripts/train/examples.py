@@ -7,8 +7,6 @@ A story is a handful of facts about one invented person, each in several wording
 a later state, as several memory writers would have kept them: in sentences, joined clauses or fragments.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

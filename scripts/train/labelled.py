@@ -6,8 +6,6 @@ Pairs of stores, worlds and people come with their place in the store, at natura
 real memories come twice: alone (`real`), and among all memories of their user (`people`).
 """
 
-from __future__ import annotations
-
 import copy
 import logging
 import pickle

@@ -3,8 +3,6 @@
 A later run picks a checkpoint up, and sees what an uninterrupted one would have seen.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

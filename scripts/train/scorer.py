@@ -6,8 +6,6 @@
 `--work` receives checkpoints. `--base` takes any encoder that `transformers` loads.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import random

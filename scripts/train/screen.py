@@ -4,8 +4,6 @@ Groups of every kind that a store may hold are made of each world, so that ranks
 limits are those at which cross-validation by world keeps enough of the duplicates and contradictions.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from argparse import ArgumentParser

@@ -1,7 +1,5 @@
 """The world of a test: one of each kind of store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What holds for an agent on every kind of store."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any

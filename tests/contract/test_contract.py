@@ -1,7 +1,5 @@
 """What holds for every kind of store, through the library and through the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

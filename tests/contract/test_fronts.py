@@ -1,7 +1,5 @@
 """The same answers through the terminal, the browser, an agent and a plan file give the same plan."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What holds of a review and of a report for every kind of store."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Real HTTP on the loopback address around a double of a service, with all that goes wrong on a line."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

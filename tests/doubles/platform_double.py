@@ -9,8 +9,6 @@ Written after the published OpenAPI description and guides (mem0ai/mem0 at 8d5b7
 dropped in silence; additions that are only announced; superseded memories shown, merged ones hidden.
 """
 
-from __future__ import annotations
-
 import itertools
 import uuid
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A double of mem0's REST server over a real `Memory`; after `server` of mem0ai/mem0 at 8d5b7865."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any

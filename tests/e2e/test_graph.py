@@ -1,7 +1,5 @@
 """The whole of it on a graph of 300 entities, through the command line as a person uses it."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """Kill -9 in the middle of a run on real stores and on a graph's file; resume gives what an unkilled run gives."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

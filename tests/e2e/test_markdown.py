@@ -1,7 +1,5 @@
 """The command line over a project's memories, as a process: what it prints, does, and takes back."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

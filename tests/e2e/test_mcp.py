@@ -1,7 +1,5 @@
 """The server for agents as a process, with the SDK's own client over the standard streams: every kind of store."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The main job on real mem0 stores, by commands; read back with mem0, and row by row without it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta

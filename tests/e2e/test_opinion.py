@@ -1,7 +1,5 @@
 """Unsure pairs on a real mem0 store, as a person meets them: at a terminal, unattended, with a second opinion."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """What only a process can show: locks, terminals, encodings, imports, exit codes, and the library itself."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

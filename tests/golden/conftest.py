@@ -1,7 +1,5 @@
 """`pytest tests/golden --golden-update` writes what is printed now over what was expected."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

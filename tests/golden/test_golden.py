@@ -1,7 +1,5 @@
 """What a person sees of each kind of store, equal to the byte; whole plans are held in `reference`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Small memories, plans and sessions for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A demonstration in a forked process, whose commands are forked from it in turn."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import subprocess

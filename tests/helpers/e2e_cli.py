@@ -1,7 +1,5 @@
 """The command line in one process, on a store in memory; shared by the tests of its commands."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

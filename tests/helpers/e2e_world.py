@@ -1,7 +1,5 @@
 """A messy mem0 store on real vectors, our program as a process, and raw readers without our code."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

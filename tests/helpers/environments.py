@@ -1,7 +1,5 @@
 """Fresh environments for what is built here; heavy packages are found where they are instead of downloaded."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

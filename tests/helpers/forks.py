@@ -1,7 +1,5 @@
 """The program in processes that need not import everything anew: this server forks one for each."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

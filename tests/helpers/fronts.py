@@ -1,7 +1,5 @@
 """The fronts that review a plan, each on the same store and the same state."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Graphs for tests: lines as the memory server writes them, and sessions that need no model."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

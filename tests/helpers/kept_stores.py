@@ -1,7 +1,5 @@
 """Small fixed stores of every kind, and what is printed about them, equal to the byte wherever it runs."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

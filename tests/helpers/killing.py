@@ -6,8 +6,6 @@ with "inside" it dies in the middle of a write: before mem0 notes a delete in it
 of the files of a FAISS store.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The kinds of stores as data: one small messy world of each, behind one face."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """A chat endpoint on the loopback address that answers well, late, wrongly, or not at all."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

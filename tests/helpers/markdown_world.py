@@ -1,7 +1,5 @@
 """A project as coding agents leave it: code that moved on, and what they remember of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

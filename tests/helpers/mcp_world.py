@@ -1,7 +1,5 @@
 """The server for agents with the SDK's own client: in this process on a store in memory, or over the streams."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

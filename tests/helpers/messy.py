@@ -1,7 +1,5 @@
 """Stores in which everything happens, what a judge says about them, and any small store, drawn."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from builders import ALICE, CONTRADICTION, duplicates, memory, plan_of

@@ -3,8 +3,6 @@
 Arguments: the file, "renames" or "writes in place", and for how many seconds. It prints how many lines it added.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

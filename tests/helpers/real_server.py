@@ -4,8 +4,6 @@ Run by the server's environment, in the folder `server` of that checkout, this f
 server's own program, whose default configuration names the packaged embedder. Nothing is written there.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import importlib

@@ -1,7 +1,5 @@
 """Reviews for tests: a store in memory with as many proposals as wanted, on a desk or behind a real server."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Rows of cases that stand in a table of their own beside the tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

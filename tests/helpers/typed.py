@@ -1,7 +1,5 @@
 """Command lines as they are typed: parsed and not run, or run in this process at a fixed moment."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The encoder: unit vectors that do not depend on their neighbours in a batch."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

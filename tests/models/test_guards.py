@@ -1,7 +1,5 @@
 """The guards: what vetoes a merge, what does not, and what a merged text must keep."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from time import process_time
 

@@ -1,7 +1,5 @@
 """Tests of the keyword scorer: the rule of the original skill."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """Tests of the merge writer."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """The NLI scorer on tiny real cross-encoders with random weights, made here."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A second opinion, over real HTTP: what counts as one, and that nothing else changes anything."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

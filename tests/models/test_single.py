@@ -1,7 +1,5 @@
 """Two values of what has one value, because a person says so."""
 
-from __future__ import annotations
-
 from builders import memory
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.records import Candidate, Label

@@ -1,7 +1,5 @@
 """What a person answered is not repeated, can be listed and withdrawn; what still holds, and what nobody confirmed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Asynchronous and hosted clients: consolidated in one await, and their reads remembered."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Iterator

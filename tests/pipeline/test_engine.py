@@ -1,7 +1,5 @@
 """One session on one store: lock, plan, apply, resume, undo, and what is remembered between passes."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from collections.abc import Iterator

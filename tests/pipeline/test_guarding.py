@@ -1,7 +1,5 @@
 """`guarded`: what an application stores through it, on real mem0 stores and with the real scorer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The review behind all fronts: what an answer means, how long it holds, what a person's own words lose."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The demonstration runs, and its proof can fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Beside others: what each finds and removes is counted rightly; times are not looked at."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

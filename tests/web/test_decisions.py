@@ -1,7 +1,5 @@
 """What follows from answers where one change leads to another: an index, a sentence, relations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Who a review answers: each way in that is not the page of the printed link is shut."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

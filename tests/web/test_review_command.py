@@ -1,7 +1,5 @@
 """`mem0-dream review` as a process: the link it prints, the end with Ctrl-C, and what is missing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

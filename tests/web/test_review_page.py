@@ -1,7 +1,5 @@
 """The live review in a real Chromium, against a real server on a loopback port."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import json

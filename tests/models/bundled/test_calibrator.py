@@ -1,7 +1,5 @@
 """The calibrator: hand-made trees give hand-computable probabilities, and fitted ones equal scikit-learn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

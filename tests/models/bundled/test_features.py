@@ -1,7 +1,5 @@
 """The signals: fixed width, order-free, and right on cases that can be counted by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

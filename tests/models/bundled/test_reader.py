@@ -1,7 +1,5 @@
 """What is read of a pair: once where that is sure, else both ways and by statement; and how often a memory is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

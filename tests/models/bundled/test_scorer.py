@@ -1,7 +1,5 @@
 """The bundled scorer as shipped: symmetric, deterministic, checked, and unmoved by strange input."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The screen: loses hardly a pair that says something, sees no order, and knows nothing of single pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

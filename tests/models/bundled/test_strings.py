@@ -1,7 +1,5 @@
 """The bundled scorer on a few hundred strings that hypothesis makes; `make strings` draws 5,000."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rival values of one attribute, found without a network: what certainly, and what possibly, contradicts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

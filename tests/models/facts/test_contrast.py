@@ -1,7 +1,5 @@
 """Columns that set the frames of two texts side by side, and the version that all columns belong to."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

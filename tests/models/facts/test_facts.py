@@ -1,7 +1,5 @@
 """What is read out of one text: every kind of detail with its value."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """The same words in another order: who does what to whom, and what is merely turned round."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

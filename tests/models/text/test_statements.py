@@ -1,7 +1,5 @@
 """Splitting memories into statements."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 from mem0_dream.models.text.statements import MOST_STATEMENTS, split_statements

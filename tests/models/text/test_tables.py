@@ -1,7 +1,5 @@
 """The word tables are tidy, and every list is read."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Links to memories that are gone are counted, dropped on request, and named again by an undo."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

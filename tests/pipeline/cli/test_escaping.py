@@ -1,7 +1,5 @@
 """Nothing of a memory acts on a terminal: every command, every kind of store, on texts that try."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

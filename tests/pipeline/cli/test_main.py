@@ -1,7 +1,5 @@
 """A pass on the command line: every line it prints, every question, every way to end, and its report as a page."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """An unattended pass: its entry of a scheduler, what it tells it, and that it never fails because nobody listens."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

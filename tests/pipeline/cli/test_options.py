@@ -1,7 +1,5 @@
 """The table of options: what a kind of store takes, the help, and commands that can be copied as printed."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

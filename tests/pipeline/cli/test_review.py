@@ -1,7 +1,5 @@
 """Pairs that only a person can decide: told, shown, answered, remembered, and applied like anything else."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands around a pass, and what bad input is told."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """Lines as wide as the terminal, progress that neither floods a log nor is silent for ever, and what is logged."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import sys

@@ -1,7 +1,5 @@
 """The cache: never wrong, never an error, and nothing is computed twice."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

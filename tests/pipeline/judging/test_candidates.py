@@ -1,7 +1,5 @@
 """Candidates: nothing crosses a scope or category, exact groups are complete, order plays no part."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from builders import ALICE, BOB, memory

@@ -1,7 +1,5 @@
 """A new text against what is known: what it is called, and what is never called so."""
 
-from __future__ import annotations
-
 import pytest
 from builders import ALICE, BOB, memory
 from mem0_dream.models.text.statements import split_statements

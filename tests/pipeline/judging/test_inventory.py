@@ -1,7 +1,5 @@
 """Judging for a plan: what stands otherwise after a merge is judged again, as the second pass would."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

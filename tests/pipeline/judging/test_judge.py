@@ -1,7 +1,5 @@
 """From probabilities to verdicts: the table, the vetoes, and what is never asked."""
 
-from __future__ import annotations
-
 import pytest
 from builders import CONTRADICTION, DUPLICATE, MAYBE, memory, plan_of
 from hypothesis import given, strategies as st

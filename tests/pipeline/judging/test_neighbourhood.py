@@ -1,7 +1,5 @@
 """Where a pair stands: exact numbers on a small plane, symmetric, and the same in every order."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 

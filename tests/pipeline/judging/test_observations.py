@@ -1,7 +1,5 @@
 """Which statements are asked about, wherever they stand; judged by the shipped models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

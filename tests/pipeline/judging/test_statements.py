@@ -1,7 +1,5 @@
 """Which statements are compared at all, and which verdicts on them are worth a question."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

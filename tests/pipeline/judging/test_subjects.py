@@ -1,7 +1,5 @@
 """Metadata: equal words about two subjects are two facts, and where they come from plays no part."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

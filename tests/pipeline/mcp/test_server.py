@@ -1,7 +1,5 @@
 """The tools for agents, with the SDK's client in this process: what they answer, and what they refuse."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The delete budget: each scope for itself, the most certain merges first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Forgetting: what a request finds and exactly what goes; and questions about what may have become untrue."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path

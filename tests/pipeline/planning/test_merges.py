@@ -1,7 +1,5 @@
 """Merges that hold: stars, proven drafts, nothing in dispute, nothing left for a second pass; and copies."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from random import Random

@@ -1,7 +1,5 @@
 """A merge loses nothing of anyone's metadata, whether a new text is written or a member stays."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

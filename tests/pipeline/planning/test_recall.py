@@ -1,7 +1,5 @@
 """No fact that stays drops out of the answers of a search, or the merge that does it is left out and named."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta

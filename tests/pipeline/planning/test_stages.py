@@ -1,7 +1,5 @@
 """Stages: one open at a time, named for a person, moving forward, and drafting speaks for all it asks."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import sys

@@ -1,7 +1,5 @@
 """The words that differ: marked beside the line, where no text can forge a mark, and nothing raw gets out."""
 
-from __future__ import annotations
-
 import click
 import pytest
 from builders import memory

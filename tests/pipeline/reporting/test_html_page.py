@@ -1,7 +1,5 @@
 """The page as data and as one string: everything of a plan is on it, and nothing of it can run."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

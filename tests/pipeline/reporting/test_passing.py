@@ -1,7 +1,5 @@
 """A report shows every action of a plan, whatever the kind of store."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from types import SimpleNamespace

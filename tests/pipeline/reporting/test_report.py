@@ -1,7 +1,5 @@
 """The report: one form, short ids that stay unique, and everything on request."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from builders import BOB, CONTRADICTION, MAYBE, NOW, duplicates, memory, plan_of

@@ -1,7 +1,5 @@
 """The status: counts that a person can check by hand; and what was held true before."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

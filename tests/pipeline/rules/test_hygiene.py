@@ -1,7 +1,5 @@
 """What is no memory is proposed to go, with its class; what is one never is, and no secret is shown."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests of what may be forgotten: stale and vague memories."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 

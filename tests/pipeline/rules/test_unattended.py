@@ -1,7 +1,5 @@
 """What nobody removes by age alone while no person looks on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

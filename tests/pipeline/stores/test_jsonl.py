@@ -1,7 +1,5 @@
 """Exports in, decisions out: four published formats, fields of one's own, and files that are none."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

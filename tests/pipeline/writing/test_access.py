@@ -1,7 +1,5 @@
 """The access log: what an agent reads is remembered, and nothing else changes for it."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sqlite3

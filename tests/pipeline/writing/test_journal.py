@@ -1,7 +1,5 @@
 """The journal: what is written is read back, and a damaged one is an error, not an empty one."""
 
-from __future__ import annotations
-
 import math
 from datetime import timedelta
 from typing import Any

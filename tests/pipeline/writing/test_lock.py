@@ -1,7 +1,5 @@
 """The state directory, and the lock of a store: its owner is named, and robbed only if it is provably gone."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

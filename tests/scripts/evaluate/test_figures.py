@@ -1,7 +1,5 @@
 """The tables of the README come out of one command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

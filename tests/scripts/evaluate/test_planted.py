@@ -1,7 +1,5 @@
 """Pairs are planted in copies, every place by turns, and found again in the plan of a real pass."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

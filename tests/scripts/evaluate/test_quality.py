@@ -1,7 +1,5 @@
 """The evaluation: figures by hand, and the program on small labelled files."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime

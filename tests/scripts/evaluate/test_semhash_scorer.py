@@ -1,7 +1,5 @@
 """SemHash as a row of the quality tables: its own rule, run for real over fixed vectors."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """Thresholds keep what they promise, on pairs counted by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from mem0_dream.scripts.train.calibrate import ORIGIN_MASS, mergeable, report, sample_weight, thresholds

@@ -1,7 +1,5 @@
 """Training examples: certain relations only, mirrored, and composed as their labels say."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from pathlib import Path

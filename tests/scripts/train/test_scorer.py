@@ -1,7 +1,5 @@
 """The whole training, stage by stage, on a tiny base and a handful of pairs; then the product uses the weights."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

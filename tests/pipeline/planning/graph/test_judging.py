@@ -1,7 +1,5 @@
 """How entities and observations of a graph are judged, and which relations are proposed of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A whole pass over Markdown memories: plan, apply, be killed, resume, undo, pass again."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import tarfile

@@ -1,7 +1,5 @@
 """Questions about sentences of Markdown memories: wherever they stand, each at its place, and what an answer does."""
 
-from __future__ import annotations
-
 import pytest
 from builders import memory, skipped
 from markdown_trees import MEMORY, Project, look, memory_file, open_store

@@ -1,7 +1,5 @@
 """Discovery and report: which directories are found, what is said about awkward cases, and all files side by side."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Relative dates become absolute where word and day are certain, and only there."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from pathlib import Path
 

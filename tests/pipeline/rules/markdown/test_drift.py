@@ -1,7 +1,5 @@
 """Drift: which references are found in a memory, and what their absence proves."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The index: lines come for unlisted files, go for gone ones, and nobody's words are lost."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings, strategies as st
 from mem0_dream.pipeline.rules.markdown_index import GOAL_LINES, MAX_BYTES, TopicFile, draft_index

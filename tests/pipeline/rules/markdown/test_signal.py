@@ -1,7 +1,5 @@
 """Daily logs: durable facts are found, the day's business is left where it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

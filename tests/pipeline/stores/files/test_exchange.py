@@ -1,7 +1,5 @@
 """A file takes the place of another; what somebody else writes in the same moment is never lost."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

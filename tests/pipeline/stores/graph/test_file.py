@@ -1,7 +1,5 @@
 """The file of a graph and a running server: nothing of anybody is lost."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

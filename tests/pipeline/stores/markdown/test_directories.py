@@ -1,7 +1,5 @@
 """Which files agents load, and when."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Parsing and editing Markdown: spans are found, bytes that are not meant stay."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

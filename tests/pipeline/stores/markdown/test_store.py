@@ -1,7 +1,5 @@
 """The Markdown store: reads everything, changes single spans, gives back every byte."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from unittest.mock import Mock
 

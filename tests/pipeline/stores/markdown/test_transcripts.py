@@ -1,7 +1,5 @@
 """Transcripts: read from their end, for narrow terms, never as a whole."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

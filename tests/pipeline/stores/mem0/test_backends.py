@@ -1,7 +1,5 @@
 """Where a store is; vector stores without a backend of their own, and rare ways of the others."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reading mem0's configuration and opening the store it describes; its embedder is made when a text needs it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import threading

@@ -1,7 +1,5 @@
 """FAISS: whole-file saves that a kill cannot tear, and loads that cannot lie."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from datetime import date

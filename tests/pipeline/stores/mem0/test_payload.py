@@ -1,7 +1,5 @@
 """What a raw payload says."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from typing import Any
 

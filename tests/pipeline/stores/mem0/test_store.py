@@ -1,7 +1,5 @@
 """The mem0 store on real mem0, on all four vector stores."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

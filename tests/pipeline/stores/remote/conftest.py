@@ -1,7 +1,5 @@
 """The services of a test; no certificates, which take longer to load than a pass takes."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What a change must prove on both services. Whether the platform replaces metadata or adds to it is not documented."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """A pass over the platform, or a server, when the line fails at any single request: nothing is lost."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """The hosted platform as a store: what is listed, what is left alone, and what a change must prove."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from datetime import date, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The platform is asked as the installed mem0 client asks it, to the letter; another version fails here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """A mem0 server of one's own as a store: its routes, its bound, its keys, and a bad line."""
 
-from __future__ import annotations
-
 import pytest
 from click.testing import CliRunner, Result
 from loopback import Reply, Request
