@@ -343,7 +343,8 @@ class Review:
                 pairs = [{v.pair.a, v.pair.b} for v in verdicts]
                 if isinstance(other, Merge) and pairs and set.intersection(*pairs):
                     stored = _stored(session, (*other.members, *doubt.members))
-                    merge = merge_of(session.kind, stored, stored, verdicts)
+                    whole = stored.keys() >= set().union(*pairs)  # else the store has moved on
+                    merge = merge_of(session.kind, stored, stored, verdicts) if whole else None
                     joined[at] = replace(merge, id=other.id) if merge else other
                     break
             joined += [] if merge else [doubt]

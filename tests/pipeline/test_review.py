@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ALICE, NOW, memory
+from builders import ALICE, MAYBE, NOW, memory
 from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.actions import Member, Merge, Resolve, Rewrite
 from mem0_dream.pipeline.cli.passes import careless, review_of_file
@@ -16,6 +16,7 @@ from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.review import Review, lost_by, unattended
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.testing import FakeScorer, InMemoryStore
 from reviewing import World, small_world
 
 PAIRS = {name: f"{name}1 {name}2" for name in ("dog", "tabs", "sea")}
@@ -199,3 +200,17 @@ def test_both_and_same_are_said_of_any_two(session: Session) -> None:
     name = named(plan, PAIRS["sea"])
     assert review.answer(name, "same", now=NOW).say == "yes"
     assert review.answer(name, "both", now=NOW).say == "no"
+
+
+def test_what_is_gone_from_the_store_is_joined_with_nothing(world: World) -> None:
+    """A plan file may be applied late; the second answer waits for the next pass."""
+    world.store = InMemoryStore([memory(name, f"Reads {name} novels about the sea.") for name in "abc"])
+    texts = {name: row["text"] for name, row in world.store.rows.items()}
+    world.scorer = FakeScorer({(texts["a"], texts[other]): MAYBE for other in "bc"})
+    with world.session() as session:
+        plan, review = reviewed(session)
+        for doubt in plan.unsure:
+            review.answer(doubt.id, "yes", now=NOW)
+        assert [len(action.members) for action in review.planned(session).actions] == [3]
+        del world.store.rows["c"]
+        assert [len(action.members) for action in review.planned(session).actions] == [2]
