@@ -29,7 +29,7 @@ from pydantic import ValidationError
 from ...errors import DreamError
 from ..planning.stages import Advance
 from ..reporting.report import visible
-from .tools import Tools, shown
+from .tools import CHANGES, Tools, shown
 
 OFF = (
     "{name} is off: this server was started to look, not to change. The person can start it with "
@@ -38,8 +38,7 @@ OFF = (
 INSTRUCTIONS = (files(__package__) / "instructions.md").read_text(encoding="utf-8").strip()
 """What an agent is told of the tools."""
 EVERY_SECONDS = 0.1  # reports of progress are not closer together than this, but for the end of a stage
-LOOKS, CHANGES = ("plan", "explain", "status", "check"), ("apply", "undo", "forget")
-"""Tools that change nothing; tools that change memories. `answer` notes what a person said."""
+LOOKS = ("plan", "explain", "status", "check")  # change nothing; `answer` notes what a person said
 
 
 class DreamServer(MCPServer[None]):
@@ -61,33 +60,32 @@ class DreamServer(MCPServer[None]):
                 idempotent_hint=None if name in LOOKS else name == "answer",
                 open_world_hint=False,
             )
-            work = getattr(tools, name)
             # Text alone: a result with a schema, too, would be sent twice.
-            tool, told = self._tool(work), inspect.getdoc(work)
-            self.add_tool(tool, description=told, annotations=hints, structured_output=False)
+            told = inspect.getdoc(getattr(tools, name))
+            self.add_tool(self._tool(name), description=told, annotations=hints, structured_output=False)
         self.resource("dream://report/last", mime_type="text/plain")(self.last_report)
         self.resource("dream://conflicts/open", mime_type="application/json")(self.open_conflicts)
 
     async def last_report(self) -> str:
         """The report of the newest plan."""
-        return await self._work(None, self._tools.last_report)
+        return await self._work(None, "last_report")
 
     async def open_conflicts(self) -> str:
         """Conflicts that wait for a person."""
-        return await self._work(None, self._tools.open_conflicts)
+        return await self._work(None, "open_conflicts")
 
-    def _tool(self, work: Callable[..., Any]) -> Callable[..., Any]:
-        """A method as the SDK wants a tool: with a context in place of the observer."""
+    def _tool(self, name: str) -> Callable[..., Any]:
+        """A method as the SDK wants a tool: with a context in place of the session."""
 
         async def call(ctx: Context[None, Any], **given: Any) -> str:  # noqa: ANN401
-            return await self._work(ctx, work, **given)
+            return await self._work(ctx, name, **given)
 
-        signature = inspect.signature(work, eval_str=True)
+        signature = inspect.signature(getattr(self._tools, name), eval_str=True)
         context, *own = signature.parameters.values()
         parameters = [context.replace(name="ctx", annotation=Context[None, Any]), *own]
         call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {each.name: each.annotation for each in parameters}
-        call.__name__ = f"dream_{work.__name__}"
+        call.__name__ = f"dream_{name}"
         return call
 
     async def list_tools(self) -> list[ListedTool]:
@@ -119,7 +117,7 @@ class DreamServer(MCPServer[None]):
             told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong)
             raise ToolError(visible(told)) from None
 
-    async def _work(self, ctx: Context[None, Any] | None, work: Callable[..., Any], **options: Any) -> str:  # noqa: ANN401
+    async def _work(self, ctx: Context[None, Any] | None, name: str, **options: Any) -> str:  # noqa: ANN401
         """Do it in a thread, when it is its turn; a cancelled call stops at its next step."""
 
         def tell(progress: float, total: float | None, words: str) -> None:
@@ -129,7 +127,11 @@ class DreamServer(MCPServer[None]):
         watched = CallObserver(tell, anyio.from_thread.check_cancelled)
         async with self._turn:
             try:
-                result = shown(await anyio.to_thread.run_sync(functools.partial(work, watched, **options)))
+                result = shown(
+                    await anyio.to_thread.run_sync(
+                        functools.partial(self._tools.call, name, watched, **options)
+                    )
+                )
             except DreamError as error:
                 told = self._tools.sentence(error)
                 raise (ToolError if ctx is not None else ResourceError)(told) from error

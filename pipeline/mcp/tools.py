@@ -1,16 +1,18 @@
 """The tools for agents: what each takes, what it does, and what it gives, as plain data.
 
-Every call opens the store and closes it again: the agent whose memory it is uses the same store. What lies
-between two calls is a kept plan, and the answers in the journal. Only `apply`, `forget` and `undo` write,
-under the store's lock.
+Every call opens the store and closes it again: the agent whose memory it is uses the same store. Between two
+calls lie the answers, in the journal (see `pipeline.review`), and a kept plan: what was proposed, how it was
+shown, and what became of it. It is only ever applied as it was shown.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, astuple, dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -23,18 +25,17 @@ from ..fronts import StoreAccess, about, done_by, settle
 from ..plan import Plan, RunResult, spoken_id
 from ..planning.doubts import open_question
 from ..planning.forgetting import forget_plan
-from ..planning.plan_file import parse_plan
+from ..planning.plan_file import dump_plan, parse_plan
 from ..planning.stages import Observer
 from ..reporting.pair import check_json, spoken
 from ..reporting.report import Report, explained, summary, undo_summary
 from ..reporting.status import answer_line
 from ..reporting.text import bracketed, visible_lines
-from ..review import Review
+from ..review import Review, digest
 from ..rules.graph_relevance import Learning
 from ..rules.hygiene import shown_text
-from ..stores.files.database import state_directory
+from ..stores.files.database import Database, state_directory
 from ..writing.journal import RunState
-from .kept import FORGET, KeptPlan, KeptPlans
 
 Data = dict[str, Any]
 PlanId = Annotated[str, Field(description="The plan_id that dream_plan gave.")]
@@ -42,6 +43,78 @@ Answers = Literal["yes", "no", "skip", "edit", "a", "b", "both", "same", "still"
 NOTHING = "Nothing had to be changed."
 SHOWN = 50  # proposals that an answer names one by one; more would fill an agent's context
 REPORT_LINES = 400  # lines of a report in an answer; the rest is asked for by dream_explain
+CHANGES = ("apply", "undo", "forget")  # tools that change memories, under the store's lock
+KEPT = 20  # plans that are kept of each store; older ones are forgotten
+CONSOLIDATE, FORGET = "consolidate", "forget"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS proposals (
+    store TEXT NOT NULL, id TEXT NOT NULL, plan TEXT NOT NULL, report TEXT NOT NULL, purpose TEXT NOT NULL,
+    begun TEXT NOT NULL, run TEXT NOT NULL, done INTEGER NOT NULL, PRIMARY KEY (store, id));
+"""
+_COLUMNS = "id, store, plan, report, purpose, begun, run, done"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPlan:
+    """A plan that was shown."""
+
+    id: str  # by which it is named; equal plans have equal ids
+    store: str  # fingerprint of its store
+    text: str  # the plan as JSON Lines
+    report: str = ""  # its report, as it was shown last
+    purpose: str = CONSOLIDATE  # a pass, or a search for what is to be forgotten
+    # When applying it began, in ISO form; empty if it never did. Its run began at that moment.
+    begun: str = ""
+    run: str = ""  # the run that applied it; empty if none did, or nothing had to be done
+    done: bool = False  # whether it was applied
+
+    @classmethod
+    def of(cls, plan: Plan, *, purpose: str = CONSOLIDATE) -> KeptPlan:
+        """A plan as it is proposed."""
+        return cls(digest(plan)[:12], plan.store, dump_plan(plan), purpose=purpose)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it was proposed."""
+        return parse_plan(self.text)
+
+
+class KeptPlans:
+    """The kept plans of a state directory, in the journal's file."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def put(self, kept: KeptPlan) -> KeptPlan:
+        """Keep a plan, or what became of it, as the newest of its store."""
+        with self._opened() as database, database.transaction():
+            marks = ", ".join("?" * len(astuple(kept)))
+            database.tell(f"INSERT OR REPLACE INTO proposals ({_COLUMNS}) VALUES ({marks})", astuple(kept))
+            newest = "SELECT rowid FROM proposals WHERE store = ? ORDER BY rowid DESC LIMIT ?"
+            old = f"DELETE FROM proposals WHERE store = ? AND rowid NOT IN ({newest})"
+            database.tell(old, (kept.store, kept.store, KEPT))
+        return kept
+
+    def get(self, plan_id: str, *, store: str) -> KeptPlan:
+        """The plan of this name."""
+        found = self._rows("WHERE id = ?", plan_id) if plan_id.isalnum() else []
+        own = [kept for kept in found if kept.store == store]
+        if not own:
+            told = "was made for another store" if found else "is not known"
+            raise PlanFileError(f"The plan {plan_id[:40]!r} {told}; make one with dream_plan.")
+        return own[0]
+
+    def last(self, *, store: str) -> KeptPlan | None:
+        """The plan of a pass over this store that was made or answered last; None if there is none."""
+        return next(iter(self._rows("WHERE store = ? AND purpose = ?", store, CONSOLIDATE)), None)
+
+    def _rows(self, where: str, *values: str) -> list[KeptPlan]:
+        with self._opened() as database:
+            rows = database.ask(f"SELECT {_COLUMNS} FROM proposals {where} ORDER BY rowid DESC", values)
+        return [KeptPlan(*row) for row in rows]
+
+    def _opened(self) -> contextlib.closing[Database]:
+        return contextlib.closing(Database(self._directory, _SCHEMA))
 
 
 class Tools:
@@ -59,40 +132,39 @@ class Tools:
         """What an error says, with commands that can be copied."""
         return visible_lines(self._access.spoken(str(error)))
 
-    def plan(self, observer: Observer) -> Data:
+    def call(self, name: str, observer: Observer, **given: Any) -> Any:  # noqa: ANN401
+        """Do one thing, named as its method, on the store that is opened for it."""
+        with self._access.open(observer) as session, contextlib.ExitStack() as held:
+            if name in CHANGES:
+                held.enter_context(session.locked())
+            return getattr(self, name)(session, **given)
+
+    def plan(self, session: Session) -> Data:
         """Look for duplicates, contradictions and stale memories, and propose what to do about them.
 
         Changes nothing. Gives `plan_id`, `report` (show it to the person as it is), `conflicts` to ask
         about, memories that may be `outdated`, the first `proposals` by id, what was `answered` before and
         still holds, and in `over_budget` and `gaps` why dream_apply would refuse the plan.
         """
-        with self._access.open(observer) as session:
-            plan = self._access.look(session).plan
-            review = _review(session, plan)
-            final = review.planned(session)
-            kept = self._plans.put(KeptPlan.of(plan, report_of(session, final)))
-            told = session.reporter(plan)
-            changes = [action for action in plan.actions if not isinstance(action, Resolve)][:SHOWN]
-            old = [doubt for doubt in plan.unsure if isinstance(doubt, Prune)]
-            return {
-                "plan_id": kept.id,
-                "store": plan.kind,
-                "report": kept.report,
-                "proposed": proposed(final),
-                "proposals": [{"id": a.id, "kind": str(a.kind), "line": told.line(a)} for a in changes],
-                "conflicts": [_question(review, each, told) for each in plan.conflicts[:SHOWN]],
-                "outdated": [{"id": d.id, "line": told.line(d), "answers": review.choices(d)} for d in old],
-                "answered": review.effects(final),
-                "unsure": len(plan.unsure),
-                "left_open": plan.left_open,
-                "over_budget": _over(session, final),
-                "gaps": list(plan.gaps),
-                "notes": [*plan.notes, *plan.fidelity, *session.kind.left_out()],
-            }
+        plan = self._access.look(session).plan
+        review, told = _review(session, plan), session.reporter(plan)
+        changes = [action for action in plan.actions if not isinstance(action, Resolve)][:SHOWN]
+        old = [doubt for doubt in plan.unsure if isinstance(doubt, Prune)]
+        return {
+            **self._stands(session, review, KeptPlan.of(plan)),
+            "store": plan.kind,
+            "proposals": [{"id": a.id, "kind": str(a.kind), "line": told.line(a)} for a in changes],
+            "conflicts": [_question(review, each, told) for each in plan.conflicts[:SHOWN]],
+            "outdated": [{"id": d.id, "line": told.line(d), "answers": review.choices(d)} for d in old],
+            "unsure": len(plan.unsure),
+            "left_open": plan.left_open,
+            "gaps": list(plan.gaps),
+            "notes": [*plan.notes, *plan.fidelity, *session.kind.left_out()],
+        }
 
     def explain(
         self,
-        observer: Observer,
+        session: Session,
         *,
         plan_id: PlanId,
         ids: Annotated[list[str] | None, Field(description="Only these proposals.")] = None,
@@ -101,22 +173,19 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
     ) -> Data:
         """Texts, dates, scores and evidence behind the proposals of a plan, and what may be answered."""
-        with self._access.open(observer) as session:
-            kept = self._kept(session, plan_id)
-            plan = kept.plan
-            actions = [*plan.actions, *plan.unsure] if ids else plan.unsure if unsure else plan.actions
-            chosen = [action for action in actions if not ids or action.id in ids]
-            if ids and len(chosen) != len(set(ids)):
-                raise UsageError(
-                    "The plan has no proposal with one of these ids; leave them out to list all."
-                )
-            review, told = _review(session, plan), session.reporter(plan)
-            page = [_explanation(review, action, told) for action in chosen[offset : offset + limit]]
-            return {"plan_id": kept.id, "total": len(chosen), "explanations": page}
+        kept = self._kept(session, plan_id)
+        plan = kept.plan
+        actions = [*plan.actions, *plan.unsure] if ids else plan.unsure if unsure else plan.actions
+        chosen = [action for action in actions if not ids or action.id in ids]
+        if ids and len(chosen) != len(set(ids)):
+            raise UsageError("The plan has no proposal with one of these ids; leave them out to list all.")
+        review, told = _review(session, plan), session.reporter(plan)
+        page = [_explanation(review, action, told) for action in chosen[offset : offset + limit]]
+        return {"plan_id": kept.id, "total": len(chosen), "explanations": page}
 
     def answer(
         self,
-        observer: Observer,
+        session: Session,
         *,
         plan_id: PlanId,
         answers: Annotated[
@@ -137,66 +206,54 @@ class Tools:
         answer by yourself. Gives the report as it stands now, and in `answered` what dream_apply will do
         about each answer.
         """
-        with self._access.open(observer) as session:
-            kept, now = self._kept(session, plan_id), self._access.clock()
-            review, given = _review(session, kept.plan), answers or {}
-            for name, said in given.items():
-                if said.strip().lower() not in review.choices(review.find(name)):
-                    review.answer(name, said, now=now)  # says what may be answered, before any is kept
-            review.withdraw(*(withdraw or ()))
-            for name, said in given.items():
-                review.answer(name, said, (texts or {}).get(name), now=now)
-            final = review.planned(session)
-            kept = self._plans.put(replace(kept, report=report_of(session, final)))
-            return {
-                "plan_id": kept.id,
-                "report": kept.report,
-                "proposed": proposed(final),
-                "answered": review.effects(final),
-                "open_conflicts": len(_waiting(review, kept.plan)),
-                "over_budget": _over(session, final),
-            }
+        kept, now = self._kept(session, plan_id), self._access.clock()
+        review, given = _review(session, kept.plan), answers or {}
+        for name, said in given.items():
+            if said.strip().lower() not in review.choices(review.find(name)):
+                review.answer(name, said, now=now)  # says what may be answered, before any is kept
+        review.withdraw(*(withdraw or ()))
+        for name, said in given.items():
+            review.answer(name, said, (texts or {}).get(name), now=now)
+        waiting = len(_waiting(review, kept.plan))
+        return self._stands(session, review, kept) | {"open_conflicts": waiting}
 
-    def apply(self, observer: Observer, *, plan_id: PlanId) -> Data:
+    def apply(self, session: Session, *, plan_id: PlanId) -> Data:
         """Apply a plan that the person has seen and agreed to, with the answers that were given.
 
         What changed since is skipped and named; conflicts nobody answered stay open; a plan over the delete
         budget is refused. Called again after it was cut off, it finishes the run. Gives the `run` for
         dream_undo, a `summary` for the person, what was `done`, and what became of each answer.
         """
-        with self._access.open(observer) as session, session.locked():
-            kept = self._kept(session, plan_id)
-            if kept.purpose == FORGET:
-                raise UsageError("This plan was made by dream_forget; pick from it there.")
-            return self._applied(session, kept, kept.plan)
+        kept = self._kept(session, plan_id)
+        if kept.purpose == FORGET:
+            raise UsageError("This plan was made by dream_forget; pick from it there.")
+        return self._applied(session, kept, kept.plan)
 
     def undo(
         self,
-        observer: Observer,
+        session: Session,
         *,
         run: Annotated[str | None, Field(description="The run to take back; the newest if left out.")] = None,
     ) -> Data:
         """Take a run back: restore what it removed, withdraw what it added."""
-        with self._access.open(observer) as session, session.locked():
-            done = session.undo(run, now=self._access.clock())
-            kept = [{"memory": name, "reason": reason} for name, reason in done.kept]
-            return {**asdict(done), "summary": undo_summary(done), "kept": kept}
+        done = session.undo(run, now=self._access.clock())
+        kept = [{"memory": name, "reason": reason} for name, reason in done.kept]
+        return {**asdict(done), "summary": undo_summary(done), "kept": kept}
 
-    def status(self, observer: Observer) -> Data:
+    def status(self, session: Session) -> Data:
         """What the store holds, what was done to it, and what the person answered; changes nothing."""
-        with self._access.open(observer) as session:
-            last = self._plans.last(store=session.store.fingerprint)
-            answers = [given for given in session.answered if not given.applied]
-            return {
-                **self._access.status(session),
-                "answers": [answer_line(given, session.store.kind).strip() for given in answers],
-                "last_plan": last.id if last else None,
-                "may_write": self.may_write,
-            }
+        last = self._plans.last(store=session.store.fingerprint)
+        answers = [given for given in session.answered if not given.applied]
+        return {
+            **self._access.status(session),
+            "answers": [answer_line(given, session.store.kind).strip() for given in answers],
+            "last_plan": last.id if last else None,
+            "may_write": self.may_write,
+        }
 
     def forget(
         self,
-        observer: Observer,
+        session: Session,
         *,
         query: Annotated[str | None, Field(description="What to look for.")] = None,
         plan_id: Annotated[str | None, Field(description="Of an earlier search, with pick.")] = None,
@@ -208,20 +265,19 @@ class Tools:
         Show what was found; on the person's word call again with plan_id and pick. A memory without an id is
         pinned and never touched. dream_undo brings back.
         """
-        with self._access.open(observer) as session, session.locked():
-            if plan_id is None:
-                return self._search(session, query or "", limit)
-            kept = self._kept(session, plan_id)
-            known = {action.id for action in kept.plan.actions}
-            if kept.purpose != FORGET or not pick or not set(pick) <= known:
-                raise UsageError("Pick ids that an earlier dream_forget named, and give its plan_id.")
-            actions = tuple(action for action in kept.plan.actions if action.id in pick)
-            done = self._applied(session, kept, session.completed(replace(kept.plan, actions=actions)))
-            return {"plan_id": kept.id, "found": [], "applied": done}
+        if plan_id is None:
+            return self._search(session, query or "", limit)
+        kept = self._kept(session, plan_id)
+        known = {action.id for action in kept.plan.actions}
+        if kept.purpose != FORGET or not pick or not set(pick) <= known:
+            raise UsageError("Pick ids that an earlier dream_forget named, and give its plan_id.")
+        actions = tuple(action for action in kept.plan.actions if action.id in pick)
+        done = self._applied(session, kept, session.completed(replace(kept.plan, actions=actions)))
+        return {"plan_id": kept.id, "found": [], "applied": done}
 
     def check(
         self,
-        observer: Observer,
+        session: Session,
         *,
         texts: Annotated[list[str] | None, Field(description="What you are about to remember.")] = None,
         learning: Annotated[
@@ -238,41 +294,51 @@ class Tools:
         texts = texts or []
         if learning is None and not any(text.strip() for text in texts):
             raise UsageError("There is nothing to check; give texts, or a learning.")
-        with self._access.open(observer) as session:
-            now = self._access.moment()
-            known = session.known(self._access.scopes(), now=now)
-            inventory = session.inventory
-            assert inventory is not None  # noqa: S101  (`known` has read it)
-            show = functools.partial(shown_text, settings=session.settings)
-            data: Data = {"texts": [check_json(known.check(text), show) for text in texts]}
-            if learning is not None:
-                data["learning"] = session.kind.relevance(
-                    learning, inventory.memories, known=known, encoder=session.models.encoder,
-                    threshold=threshold, now=now,
-                ).to_json()  # fmt: skip
-            return data | {"gaps": list(inventory.gaps)}
+        now = self._access.moment()
+        known = session.known(self._access.scopes(), now=now)
+        inventory = session.inventory
+        assert inventory is not None  # noqa: S101  (`known` has read it)
+        show = functools.partial(shown_text, settings=session.settings)
+        data: Data = {"texts": [check_json(known.check(text), show) for text in texts]}
+        if learning is not None:
+            data["learning"] = session.kind.relevance(
+                learning, inventory.memories, known=known, encoder=session.models.encoder,
+                threshold=threshold, now=now,
+            ).to_json()  # fmt: skip
+        return data | {"gaps": list(inventory.gaps)}
 
-    def last_report(self, observer: Observer) -> str:
+    def last_report(self, session: Session) -> str:
         """The report of the newest plan, as it stood last."""
-        with self._access.open(observer) as session:
-            kept = self._plans.last(store=session.store.fingerprint)
+        kept = self._plans.last(store=session.store.fingerprint)
         if kept is None:
             return "No plan was made yet; dream_plan makes one."
         state = f" (applied as run {kept.run})" if kept.done else ""
         return f"Plan {kept.id}{state}\n\n{kept.report}"
 
-    def open_conflicts(self, observer: Observer) -> Data:
+    def open_conflicts(self, session: Session) -> Data:
         """Conflicts of the newest plan that nobody answered yet, and how many were skipped earlier."""
-        with self._access.open(observer) as session:
-            kept = self._plans.last(store=session.store.fingerprint)
-            if kept is None or kept.done:
-                memories = session.read(self._access.scopes()).memories
-                left = open_conflicts(session.answered, memories)
-                return {"plan_id": None, "conflicts": [], "left_open": left}
-            plan = kept.plan
-            review, told = _review(session, plan), session.reporter(plan)
-            asked = [_question(review, each, told) for each in _waiting(review, plan)[:SHOWN]]
-            return {"plan_id": kept.id, "conflicts": asked, "left_open": plan.left_open}
+        kept = self._plans.last(store=session.store.fingerprint)
+        if kept is None or kept.done:
+            memories = session.read(self._access.scopes()).memories
+            left = open_conflicts(session.answered, memories)
+            return {"plan_id": None, "conflicts": [], "left_open": left}
+        plan = kept.plan
+        review, told = _review(session, plan), session.reporter(plan)
+        asked = [_question(review, each, told) for each in _waiting(review, plan)[:SHOWN]]
+        return {"plan_id": kept.id, "conflicts": asked, "left_open": plan.left_open}
+
+    def _stands(self, session: Session, review: Review, kept: KeptPlan) -> Data:
+        """A plan as it stands with the answers, and is kept from now on."""
+        final = review.planned(session)
+        over, limit = session.overdraft(final), session.settings.max_delete
+        kept = self._plans.put(replace(kept, report=report_of(session, final)))
+        return {
+            "plan_id": kept.id,
+            "report": kept.report,
+            "proposed": proposed(final),
+            "answered": review.effects(final),
+            "over_budget": f"It removes {over}, more than {limit:.0%}." if over else None,
+        }
 
     def _kept(self, session: Session, plan_id: str) -> KeptPlan:
         return self._plans.get(plan_id, store=session.store.fingerprint)
@@ -287,7 +353,7 @@ class Tools:
         chosen = [memory for memory, _, _ in matches if not memory.pinned]
         plan = forget_plan(chosen, inventory, kind=kind, now=now, settings=session.settings)
         names = {action.members[0].id: action.id for action in plan.actions}
-        kept = self._plans.put(KeptPlan.of(plan, report_of(session, plan), purpose=FORGET))
+        kept = self._plans.put(replace(KeptPlan.of(plan, purpose=FORGET), report=report_of(session, plan)))
         found = [{"id": names.get(m.id), "label": label, "text": text} for m, label, text in matches]
         return {"plan_id": kept.id, "found": found, "applied": None}
 
@@ -338,11 +404,6 @@ def _review(session: Session, plan: Plan) -> Review:
     return Review(session.directory, plan, unites=session.kind.scoped)
 
 
-def _over(session: Session, plan: Plan) -> str | None:
-    over = session.overdraft(plan)
-    return None if over is None else f"It removes {over}, more than {session.settings.max_delete:.0%}."
-
-
 def report_of(session: Session, plan: Plan) -> str:
     """The whole report, with the sentence that stands for an empty one."""
     shown = session.reporter(plan)
@@ -388,13 +449,10 @@ def _question(review: Review, conflict: Resolve, told: Report) -> Data:
 
 def _explanation(review: Review, action: Action, told: Report) -> Data:
     given = review.answers.get(content_key(action))
-    goes = set(action.removes)
-    verdicts = () if isinstance(action, Prune | TextChange) else action.verdicts
-    text = action.text if isinstance(action, Merge | TextChange) else None
-    kept = isinstance(action, Merge) and not (action.adds or action.rewrites)
-    reason = action.reason if isinstance(action, Prune | TextChange) else None
-    if isinstance(action, Prune):
-        reason = ", ".join(filter(None, (action.reason, action.detail)))
+    writes = isinstance(action, TextChange) or (
+        isinstance(action, Merge) and (action.adds or action.rewrites)
+    )
+    why = (getattr(action, "reason", None), getattr(action, "detail", None))
     return {
         "id": action.id,
         "kind": str(action.kind),
@@ -402,11 +460,16 @@ def _explanation(review: Review, action: Action, told: Report) -> Data:
         "scope": str(action.scope),
         "category": action.category,
         "memories": [
-            {"id": member.id, "text": member.text, "date": _day(member), "stays": member.id not in goes}
+            {
+                "id": member.id,
+                "text": member.text,
+                "date": _day(member),
+                "stays": member.id not in action.removes,
+            }
             for member in action.members
         ],
-        "becomes": None if kept else text,
-        "reason": reason,
+        "becomes": getattr(action, "text", None) if writes else None,
+        "reason": None if why[0] is None else ", ".join(filter(None, why)),
         "scores": [
             {
                 "a": spoken_id(verdict.pair.a),
@@ -416,7 +479,7 @@ def _explanation(review: Review, action: Action, told: Report) -> Data:
                 "cosine": float(verdict.pair.cosine),
                 "evidence": spoken(verdict.evidence),
             }
-            for verdict in verdicts
+            for verdict in getattr(action, "verdicts", ())
         ],
         "answers": review.choices(action),
         "answer": str(given.say) if given else None,

@@ -25,53 +25,53 @@ def merge_of(plan: Any) -> str:
 
 def test_what_was_shown_is_applied_and_an_undo_brings_it_back(world: World, desk: Tools) -> None:
     content = world.content()
-    plan = desk.plan(QUIET)
+    plan = desk.call("plan", QUIET)
     assert plan["store"] == world.kind
     assert plan["proposed"]["merges"] >= 1
-    done = desk.apply(QUIET, plan_id=plan["plan_id"])
+    done = desk.call("apply", QUIET, plan_id=plan["plan_id"])
     told = plan["proposed"]
     assert (done["merged"], done["pruned"], done["moved"]) == (told["merges"], told["prunes"], [])
     assert world.content() != content
-    assert desk.undo(QUIET, run=done["run"])["kept"] == []
+    assert desk.call("undo", QUIET, run=done["run"])["kept"] == []
     assert world.content() == content
 
 
 def test_a_refused_merge_stays_and_is_not_proposed_again(world: World, desk: Tools) -> None:
-    plan = desk.plan(QUIET)
-    answered = desk.answer(QUIET, plan_id=plan["plan_id"], answers={merge_of(plan): "no"})
+    plan = desk.call("plan", QUIET)
+    answered = desk.call("answer", QUIET, plan_id=plan["plan_id"], answers={merge_of(plan): "no"})
     assert answered["proposed"]["merges"] == plan["proposed"]["merges"] - 1
-    desk.apply(QUIET, plan_id=plan["plan_id"])
+    desk.call("apply", QUIET, plan_id=plan["plan_id"])
     assert set(world.pair) <= set(world.texts())
-    assert desk.plan(QUIET)["proposed"]["merges"] == plan["proposed"]["merges"] - 1
+    assert desk.call("plan", QUIET)["proposed"]["merges"] == plan["proposed"]["merges"] - 1
 
 
 def test_a_memory_that_changed_since_is_named_and_left_alone(world: World, desk: Tools) -> None:
-    plan = desk.plan(QUIET)
+    plan = desk.call("plan", QUIET)
     world.add_words(world.pair[0], "And more.")
-    done = desk.apply(QUIET, plan_id=plan["plan_id"])
+    done = desk.call("apply", QUIET, plan_id=plan["plan_id"])
     assert merge_of(plan) in {item["id"] for item in done["moved"]}
     assert set(world.pair) <= set(world.texts())
 
 
 def test_what_is_picked_is_forgotten_and_comes_back(world: World, desk: Tools) -> None:
     content, texts = world.content(), world.texts()
-    found = desk.forget(QUIET, query=texts[world.pair[0]], limit=50)
+    found = desk.call("forget", QUIET, query=texts[world.pair[0]], limit=50)
     assert world.content() == content
     pinned = [item for item in found["found"] if item["id"] is None]
     assert all(item["text"] for item in pinned)
     pick = next(item["id"] for item in found["found"] if item["id"] is not None)
-    done = desk.forget(QUIET, plan_id=found["plan_id"], pick=[pick])["applied"]
+    done = desk.call("forget", QUIET, plan_id=found["plan_id"], pick=[pick])["applied"]
     assert done is not None
     assert done["pruned"] == 1
     assert len(world.texts()) == len(texts) - 1
-    desk.undo(QUIET, run=done["run"])
+    desk.call("undo", QUIET, run=done["run"])
     assert world.content() == content
 
 
 def test_nothing_is_known_of_another_stores_plan(world: World, desk: Tools, tmp_path: Path) -> None:
-    plan = desk.plan(QUIET)["plan_id"]
+    plan = desk.call("plan", QUIET)["plan_id"]
     with pytest.raises(PlanFileError, match="not known"):
-        tools_of(world, tmp_path / "other").apply(QUIET, plan_id=plan)
+        tools_of(world, tmp_path / "other").call("apply", QUIET, plan_id=plan)
 
 
 def test_a_plan_over_budget_is_refused_whole(world, tmp_path, monkeypatch):
@@ -85,17 +85,17 @@ def test_a_plan_over_budget_is_refused_whole(world, tmp_path, monkeypatch):
 
     monkeypatch.setattr(World, "session", strict)
     desk = tools_of(world, tmp_path / "state")
-    plan = desk.plan(QUIET)
+    plan = desk.call("plan", QUIET)
     assert plan["over_budget"] or world.kind == "md"  # of files only copies go without an answer
     answers = {conflict["id"]: "b" for conflict in plan["conflicts"]}
-    assert desk.answer(QUIET, plan_id=plan["plan_id"], answers=answers)["over_budget"]
+    assert desk.call("answer", QUIET, plan_id=plan["plan_id"], answers=answers)["over_budget"]
     with pytest.raises(BudgetExceededError):
-        desk.apply(QUIET, plan_id=plan["plan_id"])
+        desk.call("apply", QUIET, plan_id=plan["plan_id"])
     assert world.content() == content
 
 
 def test_status_counts_what_is_there(world: World, desk: Tools) -> None:
-    plan = desk.plan(QUIET)["plan_id"]
-    found = desk.status(QUIET)
+    plan = desk.call("plan", QUIET)["plan_id"]
+    found = desk.call("status", QUIET)
     assert (found["kind"], found["last_plan"], found["interrupted"]) == (world.kind, plan, None)
     assert found["memories"]["living"] == len(world.texts())

@@ -55,9 +55,9 @@ def by_browser(world: World, state: Path, plan: Plan, answers: Answers) -> None:
 def by_agent(world: World, state: Path, _plan: Plan, answers: Answers) -> None:
     """All at once."""
     tools = tools_of(world, state)
-    made = tools.plan(QUIET)["plan_id"]
-    tools.answer(QUIET, plan_id=made, answers=answers)
-    tools.apply(QUIET, plan_id=made)
+    made = tools.call("plan", QUIET)["plan_id"]
+    tools.call("answer", QUIET, plan_id=made, answers=answers)
+    tools.call("apply", QUIET, plan_id=made)
 
 
 def by_plan_file(world: World, state: Path, _plan: Plan, answers: Answers) -> None:

@@ -15,8 +15,8 @@ from e2e_cli import ALICE, FUSED, NO_TABS, OWN, PROPOSAL, REPORT, TABS, Invoke, 
 from hypothesis import given, strategies as st
 from mcp_world import Agent, call, inside
 from mem0_dream.errors import PlanFileError
-from mem0_dream.pipeline.mcp.kept import KEPT, KeptPlan, KeptPlans
 from mem0_dream.pipeline.mcp.server import CallObserver
+from mem0_dream.pipeline.mcp.tools import KEPT, KeptPlan, KeptPlans
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.reporting.report import NOTHING_FOUND, NOTHING_STORED
 from mem0_dream.testing import FakeScorer, InMemoryStore
@@ -430,7 +430,7 @@ class TestProgress:
 class TestKept:
     def kept(self, number: int = 0, **more: Any) -> KeptPlan:
         plan = Plan("s", "memory", datetime(2026, 1, 1, number // 60, number % 60, tzinfo=UTC), "k", (), ())
-        return replace(KeptPlan.of(plan, "Report"), **more)
+        return replace(KeptPlan.of(plan), **{"report": "Report"} | more)
 
     def test_what_is_kept_comes_back(self, tmp_path: Path) -> None:
         plans = KeptPlans(tmp_path)
