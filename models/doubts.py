@@ -15,7 +15,7 @@ from functools import lru_cache
 from ..records import Evidence
 from .bindings import ALIKE, relation
 from .facts import REMEMBERED_TEXTS, extract
-from .facts.frames import is_ahead, told_end
+from .facts.frames import crosswise, is_ahead, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
 from .same_statement import respelt
@@ -76,10 +76,10 @@ def doubts(
     unsaid = _each_tells(a, b, found, entailment) or _either(_goes_on, a, b)
     rules: tuple[tuple[str, Words], ...] = (
         ("ending", (end,) if end else ()),
-        ("event", next(filter(None, (_either(_crosswise, a, b, *row) for row in _EVENTS)), ())),
+        ("event", next(filter(None, (_either(crosswise, a, b, *row) for row in _EVENTS)), ())),
         ("underway", _either(_finished, a, b)),
         ("past", _was(a, b)),
-        ("liking", _either(_crosswise, a, b, pattern("liking"), pattern("dislike"), hides=True)),
+        ("liking", _either(crosswise, a, b, pattern("liking"), pattern("dislike"), hides=True)),
         ("unsaid", unsaid or of_another(a, b) or _hardly_shown(a, b, entailment)),
         ("place", _turned(a, b, entailment) or _clauses_turned(a, b) or misplaced(a, b)),
         ("wording", () if any(item.veto for item in found) else exchanged(a, b) or respelt(a, b)),
@@ -87,8 +87,8 @@ def doubts(
     return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)
 
 
-def _either(rule: Callable[..., Words], a: str, b: str, *row: re.Pattern[str], **how: bool) -> Words:
-    return rule(a, b, *row, **how) or rule(b, a, *row, **how)[::-1]
+def _either(rule: Callable[..., Words | None], a: str, b: str, *row: re.Pattern[str], **how: bool) -> Words:
+    return rule(a, b, *row, **how) or (rule(b, a, *row, **how) or ())[::-1]
 
 
 def _longest(a: str, b: str) -> int:
@@ -174,17 +174,6 @@ def _was(a: str, b: str) -> Words:
         return ()
     differing = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
     return differing[0] if len(differing) == 1 and tuple(sorted(differing[0])) in _TENSES else ()
-
-
-def _crosswise(
-    mine: str, theirs: str, one: re.Pattern[str], other: re.Pattern[str], *, hides: bool = False
-) -> Words:
-    """The words by which each text says the reverse; those that hide others: "does not like" is no liking."""
-    said, reverse = one.search(mine), other.search(theirs)
-    if said is None or reverse is None or other.search(mine):
-        return ()
-    said_too = one.search(other.sub(" ", theirs) if hides else theirs)
-    return () if said_too else (said[0], reverse[0])
 
 
 def _finished(mine: str, theirs: str) -> Words:

@@ -1,8 +1,6 @@
 """Guards: the load-bearing details in which two memories differ, and those a merged text would lose.
 
-A guard never says that two texts mean the same; it only finds reasons why they do not. `compare` gives
-evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short but specific memories,
-`described` feeds the scorer.
+A guard never says that two texts mean the same; it only finds reasons why they do not.
 """
 
 from __future__ import annotations
@@ -11,15 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import IntEnum
-from typing import NamedTuple
 
 from ..records import Evidence
 from .bindings import meant, relation
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract, frames
 from .facts.attributes import Rival, rival
-from .facts.frames import Change
+from .facts.frames import KINDS, Change, Difference, differences
 from .facts.roles import exchange, other_actor, rearranged, turned_round
-from .text.tables import pattern, table_lines
+from .text.tables import pattern
 from .text.words import fold, normalise, stem
 
 FACTS_VERSION = 3
@@ -29,28 +26,8 @@ Scores that were kept, and a calibration or weights that were fitted, belong to 
 """
 
 
-class Kind(NamedTuple):
-    """One kind of evidence; its words and columns stand in `tables/evidence.toml`."""
-
-    said: str
-    of: str
-    families: tuple[str, ...]
-    column: str
-
-
-def _kinds(key: str) -> dict[str, Kind]:
-    rows = ([cell.strip() for cell in line.split("|")] for line in table_lines("evidence", key))
-    return {
-        kind: Kind(said, details.partition(":")[0], tuple(details.partition(": ")[2].split(", ")), column)
-        for kind, details, column, said in rows
-    }
-
-
-KINDS, JUDGED = _kinds("found"), _kinds("judged")
-"""The kinds that `compare` finds, and those that the judge adds."""
 WHOLE = frozenset({"exact", "adds", "rule"})  # kinds whose detail is a sentence of its own
 COLUMNS = tuple(dict.fromkeys(kind.column for kind in KINDS.values() if kind.column))
-_FAMILY_KIND = {family: name for name, kind in KINDS.items() for family in kind.families}
 FEATURE_NAMES = (
     *(f"{kind}_{facet}" for kind in COLUMNS for facet in ("equal", "conflict", "only_min", "only_max")),
     "order", "swap", "exception", "vetoes",
@@ -80,67 +57,32 @@ def compare(
     (Evidence(kind='number', detail='20 mg / 40 mg', veto=True),)
     """
     left, right = extract(a), extract(b)
-    evidence = _evidence(left, right, _differences(left, right, a_date, b_date))
+    evidence = _evidence(left, right, differences(left, right, a_date, b_date))
     return evidence if left.text == right.text else (*evidence, *meant(a, b))
 
 
-class _Difference(NamedTuple):
-    kind: str
-    mine: Sequence[Detail]
-    theirs: Sequence[Detail]
-    only_left: Sequence[Detail]
-    only_right: Sequence[Detail]
-
-
-def _differences(
-    left: Facts, right: Facts, a_date: datetime | None = None, b_date: datetime | None = None
-) -> list[_Difference]:
-    differences = []
-    for kind in KINDS:
-        mine, theirs = _of_kind(kind, left, a_date), _of_kind(kind, right, b_date)
-        if mine or theirs:
-            differences.append(_Difference(kind, mine, theirs, *frames.parted(mine, theirs, left, right)))
-    return differences
-
-
-def _of_kind(kind: str, facts: Facts, moment: datetime | None) -> Sequence[Detail]:
-    """The details that are reported under a kind; days said relatively count where the text is dated."""
-    row = KINDS[kind]
-    details: tuple[Detail, ...] = getattr(facts, row.of) if row.of else ()
-    if kind == "date" and facts.relatives:
-        return (*details, *(each if moment is None else each.on(moment) for each in facts.relatives))
-    if row.of != "traits" or not details:
-        return details
-    return [each for each in facts.traits if _FAMILY_KIND.get(each.family, "trait") == kind]
-
-
-def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> tuple[Evidence, ...]:
+def _evidence(left: Facts, right: Facts, differing: Sequence[Difference]) -> tuple[Evidence, ...]:
     """One evidence per kind; a kind that vetoes says nothing else."""
     if left.text == right.text:
         return ()
-    evidence = [each for each in map(_differ, differences) if each is not None]
+    evidence = [_differ(each) for each in differing if each.only_left or each.only_right]
     denied = frames.denied(left, right), frames.denied(right, left)
     if any(denied) or bool(left.negations) != bool(right.negations):
         shown = map(_show, denied if any(denied) else (left.negations, right.negations))
         evidence.append(_said("negation", shown, veto=any(denied)))
-    exchanged = exchange(left, right)
-    framed: list[tuple[str, Change | None]] = [
-        ("number", frames.added_count(left, right)),
-        ("quantifier", frames.exception(left, right)),
-        ("order", exchanged),
+    exchanged, values = exchange(left, right), _rivals(left, right)
+    framed = frames.added_count(left, right), frames.exception(left, right), exchanged
+    explained = any(each.veto for each in evidence) or any(framed)
+    rows: list[tuple[str, Change | None]] = [
+        *zip(("number", "quantifier", "order"), framed, strict=True),
+        ("swap", None if explained else frames.swap(left, right)),
+        ("", None if exchanged else rearranged(left, right)),
+        ("rival", (f"{values.attribute}: {values.mine}", values.theirs) if values else None),
+        ("actor", other_actor(left, right)),
+        ("denial", frames.foreign_denial(left, right)),
+        ("progress", frames.progressed(left, right)),
     ]
-    if not any(each.veto for each in evidence) and not any(change for _, change in framed):
-        framed.append(("swap", frames.swap(left, right)))  # where nothing else explains the difference
-    evidence += [_said(kind, change) for kind, change in framed if change]
-    turned = None if exchanged else rearranged(left, right)
-    if turned:
-        evidence.append(_said("order", turned, veto=False))
-    values = _rivals(left, right)
-    if values is not None:
-        evidence.append(_said("rival", (f"{values.attribute}: {values.mine}", values.theirs)))
-    beyond = {"actor": other_actor, "denial": frames.foreign_denial, "progress": frames.progressed}
-    told = ((kind, rule(left, right)) for kind, rule in beyond.items())
-    evidence += [_said(kind, change) for kind, change in told if change]
+    evidence += [_said(kind or "order", change, veto=bool(kind)) for kind, change in rows if change]
     vetoes = {each.kind for each in evidence if each.veto}
     return tuple(each for each in evidence if each.veto or each.kind not in vetoes)
 
@@ -149,10 +91,8 @@ def _said(kind: str, change: Iterable[str], *, veto: bool = True) -> Evidence:
     return Evidence(kind, " / ".join(change), veto=veto)
 
 
-def _differ(difference: _Difference) -> Evidence | None:
+def _differ(difference: Difference) -> Evidence:
     only = difference.only_left, difference.only_right
-    if not any(only):
-        return None
     rivals = [(x, y) for x in only[0] for y in only[1] if x.rivals(y)] if difference.kind != "quote" else []
     shown = zip(*rivals, strict=True) if rivals else only
     return _said(difference.kind, map(_show, shown), veto=bool(rivals))
@@ -239,7 +179,7 @@ def shared_values(a: str, b: str) -> bool:
     """Whether two texts state one number, date, time, version or code."""
     return any(
         len(each.only_left) + len(each.only_right) < len(each.mine) + len(each.theirs)
-        for each in _differences(extract(a), extract(b))
+        for each in differences(extract(a), extract(b))
         if KINDS[each.kind].column in _VALUES
     )
 
@@ -256,9 +196,9 @@ def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
     (1.0, 1.0, 1.0)
     """
     left, right = extract(a), extract(b)
-    differences = _differences(left, right)
+    differing = differences(left, right)
     values = dict.fromkeys(FEATURE_NAMES, 0.0)
-    for each in differences:
+    for each in differing:
         name = KINDS[each.kind].column
         only = sorted((len(each.only_left), len(each.only_right)))
         values[f"{name}_equal"] += (len(each.mine) + len(each.theirs) - sum(only)) / 2
@@ -267,7 +207,7 @@ def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
     counts = sorted((len(left.negations), len(right.negations)))
     values["negation_equal"] = float(counts[0])
     values["negation_only_max"] = float(counts[1] - counts[0])
-    evidences = _evidence(left, right, differences)
+    evidences = _evidence(left, right, differing)
     for evidence in evidences:
         if evidence.veto and evidence.kind not in UNCOUNTED:
             column = f"{KINDS[evidence.kind].column}_conflict"

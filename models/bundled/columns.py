@@ -35,22 +35,21 @@ LONGEST_COMPARED = 1_000  # characters; beyond them word statistics say nothing 
 MOST_PARTS = 24
 
 
+Reading = tuple[Floats, Floats]
+"""What the network says of rows of texts: [n, 3] entails, neutral, contradicts; [n, 3] memory head."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairSignals:
     """What the network says of one pair; every array is float64."""
 
     short: str  # the shorter memory
     long: str
-    whole_entailment: Floats  # [2, 3] entails, neutral, contradicts; row 0 long -> short, row 1 short -> long
-    # [2, 3] duplicate, contradiction, distinct; row 0 reads long first, row 1 short first
-    whole_memory: Floats
-    short_parts: Floats  # [n, 3] long -> each statement of short
-    long_parts: Floats  # [m, 3] short -> each statement of long
-    short_memory: Floats  # [n, 3] memory head on (long, statement of short)
-    long_memory: Floats  # [m, 3] the mirror
-    # [k, 3] memory head on (statement of long, statement of short) where the two share words most; the whole
-    # texts where one of them is one statement
-    clauses: Floats
+    whole: Reading  # row 0 long -> short, row 1 short -> long
+    short_parts: Reading  # long -> each statement of short
+    long_parts: Reading  # short -> each statement of long
+    # (statement of long, statement of short) where these share words most; else the whole texts
+    clauses: Reading
 
 
 def sure_distinct(memory: Floats) -> bool:
@@ -60,21 +59,15 @@ def sure_distinct(memory: Floats) -> bool:
 
 def read_once(short: str, long: str, entailment: Floats, memory: Floats) -> PairSignals:
     """The signals of a pair of which one reading, [3] each, is known, long first; the others would agree."""
-    unread = np.array([[0.0, 1.0, 0.0]])
-    read, said = entailment[np.newaxis], memory[np.newaxis]
-    return PairSignals(
-        short, long, whole_entailment=np.concatenate([read, unread]),
-        whole_memory=np.concatenate([said, said]), short_parts=read, long_parts=unread, short_memory=said,
-        long_memory=said, clauses=said,
-    )  # fmt: skip
+    read, said, unread = entailment[np.newaxis], memory[np.newaxis], np.array([[0.0, 1.0, 0.0]])
+    whole = np.concatenate([read, unread]), np.concatenate([said, said])
+    return PairSignals(short, long, whole, (read, said), (unread, said), (read, said))
 
 
 def screened(signals: PairSignals) -> PairSignals:
     """What the scorer would have read of a pair that was read in full: one reading, if that is sure."""
-    memory = signals.whole_memory[0]
-    if not sure_distinct(memory):
-        return signals
-    return read_once(signals.short, signals.long, signals.whole_entailment[0], memory)
+    entailment, memory = (said[0] for said in signals.whole)
+    return read_once(signals.short, signals.long, entailment, memory) if sure_distinct(memory) else signals
 
 
 def short_long(a: str, b: str) -> tuple[str, str]:
@@ -93,7 +86,7 @@ def own_columns(signals: Sequence[PairSignals]) -> Floats:
     rows = []
     for s in signals:
         short, long = s.short[:LONGEST_COMPARED], s.long[:LONGEST_COMPARED]
-        duplicate, contradiction = s.clauses[:, 0], s.clauses[:, 1]
+        duplicate, contradiction = s.clauses[1][:, 0], s.clauses[1][:, 1]
         clauses = [float(np.max(contradiction)), float(np.min(duplicate)), float(np.max(duplicate))]
         words, details = text_row(short, long), guard_row(short, long)
         rows.append(
@@ -124,11 +117,12 @@ _MODEL_NAMES = (
 
 def _model_row(s: PairSignals) -> list[float]:
     """What the network says; the cosine is filled in by `placed`, which alone knows it."""
-    memory, gap = s.whole_memory.mean(axis=0), float(np.max(np.ptp(s.whole_memory, axis=0)))
-    entails, contradicts = s.whole_entailment[:, ENTAILS], s.whole_entailment[:, CONTRADICTS]
-    short, long = s.short_parts[:, ENTAILS], s.long_parts[:, ENTAILS]
-    against = np.concatenate([s.short_parts[:, CONTRADICTS], s.long_parts[:, CONTRADICTS]])
-    conflict = np.concatenate([s.short_memory[:, 1], s.long_memory[:, 1]])
+    (whole, memories), (of_short, in_short), (of_long, in_long) = s.whole, s.short_parts, s.long_parts
+    memory, gap = memories.mean(axis=0), float(np.max(np.ptp(memories, axis=0)))
+    entails, contradicts = whole[:, ENTAILS], whole[:, CONTRADICTS]
+    short, long = of_short[:, ENTAILS], of_long[:, ENTAILS]
+    against = np.concatenate([of_short[:, CONTRADICTS], of_long[:, CONTRADICTS]])
+    conflict = np.concatenate([in_short[:, 1], in_long[:, 1]])
     return [
         0.0, float(memory[0]), float(memory[1]), gap,
         float(entails[0]), float(entails[1]), float(np.min(entails)), float(np.max(contradicts)),
@@ -136,8 +130,8 @@ def _model_row(s: PairSignals) -> list[float]:
         float(np.min(short)), float(short.mean()),
         float(np.min(long)), float(long.mean()), float(np.max(long)),
         float(np.max(against)), float(against.mean()),
-        float(np.min(s.short_memory[:, 0])), float(s.short_memory[:, 0].mean()),
-        float(np.max(s.long_memory[:, 0])), float(s.long_memory[:, 0].mean()),
+        float(np.min(in_short[:, 0])), float(in_short[:, 0].mean()),
+        float(np.max(in_long[:, 0])), float(in_long[:, 0].mean()),
         float(np.max(conflict)), float(len(short)), float(len(long)),
     ]  # fmt: skip
 

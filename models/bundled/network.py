@@ -1,14 +1,12 @@
-"""The cross-encoder behind the bundled scorer: one encoder, two heads.
+"""The cross-encoder behind the bundled scorer: one encoder that reads `[CLS] a [SEP] b [SEP]`, two heads.
 
-It reads `[CLS] a [SEP] b [SEP]` and gives entailment logits for the direction a -> b and memory logits
-(duplicate, contradiction, distinct) for the pair. It decides nothing: thresholds and guards live above it.
 torch is imported here, so import this module only inside the function that needs it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -20,8 +18,7 @@ PAD_MULTIPLE = 8
 DROPOUT = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class PairBatch:
+class PairBatch(NamedTuple):
     """Padded ids, attention mask and segment ids, each int64 [n, length]; segment 1 marks the second text."""
 
     ids: Tensor
@@ -29,21 +26,15 @@ class PairBatch:
     segments: Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class PairLogits:
-    """float logits: entailment [n, 3] (entails, neutral, contradicts) and memory [n, 3]."""
+class PairLogits(NamedTuple):
+    """float logits: of a -> b [n, 3] (entails, neutral, contradicts), of both [n, 3] as columns of scores."""
 
     entailment: Tensor
     memory: Tensor
 
 
 class PairTokenizer:
-    """Turns texts into ids once and lays pairs out for the encoder.
-
-    Args:
-        tokens: of the base model.
-        max_length: longest sequence in tokens, special tokens included.
-    """
+    """Lays pairs out for the encoder, at most `max_length` tokens of a base model, special ones included."""
 
     def __init__(self, tokens: Tokens, *, max_length: int) -> None:
         self.max_length = max_length
@@ -61,15 +52,15 @@ class PairTokenizer:
         """Lay out pairs of token ids, cutting the longer text first where the pair is too long."""
         rows = [_fit(a, b, self.max_length - 3) for a, b in pairs]
         width = max(self.width(pair) for pair in rows)
-        ids = torch.full((len(rows), width), self._tokens.pad, dtype=torch.int64)
-        mask = torch.zeros((len(rows), width), dtype=torch.int64)
-        segments = torch.zeros((len(rows), width), dtype=torch.int64)
-        for row, (a, b) in enumerate(rows):
-            sequence = [self._tokens.cls, *a, self._tokens.sep, *b, self._tokens.sep]
-            ids[row, : len(sequence)] = torch.tensor(sequence)
-            mask[row, : len(sequence)] = 1
-            segments[row, len(a) + 2 : len(sequence)] = 1
-        return PairBatch(ids, mask, segments)
+        cls, sep, pad = self._tokens.cls, self._tokens.sep, self._tokens.pad
+        laid = [([cls, *a, sep, *b, sep], width - len(a) - len(b) - 3) for a, b in rows]
+        ids = [sequence + [pad] * room for sequence, room in laid]
+        mask = [[1] * len(sequence) + [0] * room for sequence, room in laid]
+        segments = [
+            [0] * (len(a) + 2) + [1] * (len(b) + 1) + [0] * room
+            for (a, b), (_, room) in zip(rows, laid, strict=True)
+        ]
+        return PairBatch(*map(torch.tensor, (ids, mask, segments)))
 
 
 class PairNetwork(nn.Module):  # type: ignore[misc]  # torch is not type-checked here
@@ -108,9 +99,7 @@ def _pool(hidden: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
 
 
 def _fit(a: list[int], b: list[int], room: int) -> tuple[list[int], list[int]]:
-    if len(a) + len(b) <= room:
-        return a, b
-    short = min(len(a), len(b), room // 2)
-    if len(a) <= len(b):
-        return a[:short], b[: room - short]
-    return a[: room - short], b[:short]
+    if len(a) > len(b):
+        return _fit(b, a, room)[::-1]
+    short = len(a) if len(a) + len(b) <= room else min(len(a), room // 2)
+    return a[:short], b[: room - short]

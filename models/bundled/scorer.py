@@ -1,14 +1,15 @@
 """The default scorer: our own small cross-encoder and a calibrator over all its signals.
 
 It reads both memories as wholes and statement by statement, adds word statistics and typed facts, and lets
-calibrated decision trees turn that into probabilities. It abstains rather than guesses: between its
-thresholds a pair is left to a person. Nothing heavy is imported before the first pair is scored, and nothing
-is ever downloaded.
+calibrated decision trees turn that into probabilities. Nothing heavy is imported before the first pair is
+scored, and nothing is ever downloaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,8 +58,6 @@ class BundledScorer:
         self.thresholds_alone = read_thresholds(folder, "thresholds_alone")
         self.name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}.{READ_IN}{'' if screen else '.all'}"
         self._screens = screen and (folder / SCREEN_FILE).exists()
-        self._parts: tuple[PairReader, Calibrator] | None = None
-        self._screen: Screen | None = None
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only."""
@@ -94,9 +93,6 @@ class BundledScorer:
         """How much speaks for reading each pair, float64 [n]; 0 where its store shows it to be distinct."""
         if not self._screens or all(pair.context is None for pair in pairs):
             return np.ones(len(pairs))
-        if self._screen is None:
-            check_sums(self._folder)
-            self._screen = Screen.load(self._folder / SCREEN_FILE)
         return self._screen.worth(pairs, remember)
 
     def _read(self, pairs: Sequence[PairInput], *, brief: bool) -> NDArray[np.float32]:
@@ -104,24 +100,20 @@ class BundledScorer:
 
         If brief, a pair that one reading is sure to be distinct gets no columns (NaN).
         """
-        reader, _ = self._load()
-        signals = reader.signals([(encodable(pair.a), encodable(pair.b)) for pair in pairs])
-        told = [
-            at for at, s in enumerate(signals) if not (brief and columns.sure_distinct(s.whole_memory[0]))
-        ]
+        signals = self._parts[0].signals([(encodable(pair.a), encodable(pair.b)) for pair in pairs])
+        told = [at for at, s in enumerate(signals) if not (brief and columns.sure_distinct(s.whole[1][0]))]
         own = columns.own_columns([signals[at] for at in told])
         rows = np.full((len(pairs), own.shape[1] + 2), np.nan, dtype=np.float32)
         rows[told, :-2] = own
-        rows[:, -2:] = [[row[columns.ENTAILS] for row in signal.whole_entailment] for signal in signals]
+        rows[:, -2:] = [[row[columns.ENTAILS] for row in signal.whole[0]] for signal in signals]
         return rows
 
     def _conclude(self, pairs: Sequence[PairInput], readings: NDArray[np.float32]) -> PairScores:
         """Scores of pairs that were read, by their cosine, their dates and their place in the store, too."""
-        _, calibrator = self._load()
         told = np.flatnonzero(~np.isnan(readings[:, 0]))
         probabilities = distinct(len(pairs)).probabilities
         rows = columns.placed(readings[told, :-2].astype(np.float64), [pairs[at] for at in told.tolist()])
-        probabilities[told, :2] = calibrator.probabilities(rows)[:, :2].round(DECIMALS)
+        probabilities[told, :2] = self._parts[1].probabilities(rows)[:, :2].round(DECIMALS)
         probabilities[told, 2] = np.clip(1 - probabilities[told, :2].sum(axis=1), 0, 1)
         texts = [(encodable(pair.a), encodable(pair.b)) for pair in pairs]
         long_first = np.array([columns.short_long(a, b)[1] == a for a, b in texts])
@@ -130,21 +122,21 @@ class BundledScorer:
         entailment = np.stack([forward, backward], axis=1).astype(np.float32)
         return PairScores(probabilities, entailment.round(DECIMALS))
 
-    def _load(self) -> tuple[PairReader, Calibrator]:
-        if self._parts is None:
-            check_sums(self._folder)
-            check_features(self._folder, columns.feature_names(), facts=FACTS_VERSION)
-            network, tokenizer = load_network(self._folder, self._base or base_folder(self._folder))
-            self._parts = PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
-        return self._parts
+    @cached_property
+    def _screen(self) -> Screen:
+        check_sums(self._folder)
+        return Screen.load(self._folder / SCREEN_FILE)
+
+    @cached_property
+    def _parts(self) -> tuple[PairReader, Calibrator]:
+        check_sums(self._folder)
+        check_features(self._folder, columns.feature_names(), facts=FACTS_VERSION)
+        network, tokenizer = load_network(self._folder, self._base or base_folder(self._folder))
+        return PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
 
 
 class PairReader:
-    """Runs the pair network over memories and gathers the signals of each pair.
-
-    Each distinct ordered pair of texts is read once, in an order that depends on the texts alone, so that two
-    calls with the same pairs give equal bytes.
-    """
+    """Runs the pair network over memories: each ordered pair of texts once, in an order of their own."""
 
     def __init__(self, network: PairNetwork, tokenizer: PairTokenizer) -> None:
         self.network = network.eval()
@@ -158,22 +150,29 @@ class PairReader:
         """
         ordered = [columns.short_long(a, b) for a, b in pairs]
         answers = self.read(sorted({(long, short) for short, long in ordered}))
+        statements = cache(split_statements)
         asked = {
-            (short, long)
+            (short, long): (
+                [(long, short), (short, long)],
+                [(long, part) for part in statements(short)],
+                [(short, part) for part in statements(long)],
+                columns.aligned(statements(short), statements(long)),
+            )
             for short, long in ordered
             if not (screen and columns.sure_distinct(answers[long, short][1]))
         }
-        parts = {text: split_statements(text) for pair in asked for text in pair}
-        wanted = set(asked)
-        for short, long in asked:
-            wanted |= {(long, part) for part in parts[short]} | {(short, part) for part in parts[long]}
-            wanted |= set(columns.aligned(parts[short], parts[long]))
+        wanted = {pair for questions in asked.values() for some in questions for pair in some}
         answers |= self.read(sorted(wanted - answers.keys()))
+
+        def said(some: Iterable[tuple[str, str]]) -> columns.Reading:
+            entailment, memory = zip(*(answers[pair] for pair in some), strict=True)
+            return np.stack(entailment), np.stack(memory)
+
         return [
-            _gather(short, long, parts, answers)
-            if (short, long) in asked
-            else columns.read_once(short, long, *answers[long, short])
-            for short, long in ordered
+            columns.PairSignals(*pair, *(said(some or asked[pair][0]) for some in asked[pair]))
+            if pair in asked
+            else columns.read_once(*pair, *answers[pair[::-1]])
+            for pair in ordered
         ]
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Answers:
@@ -184,10 +183,8 @@ class PairReader:
 
         def read(chosen: Sequence[int]) -> tuple[columns.Floats, columns.Floats]:
             logits = self.network(self.tokenizer.batch([rows[row] for row in chosen]))
-            entailment, memory = (
-                some.softmax(-1).double().numpy().round(READ_DECIMALS)
-                for some in (logits.entailment, logits.memory)
-            )
+            both = logits.entailment, logits.memory
+            entailment, memory = (some.softmax(-1).double().numpy().round(READ_DECIMALS) for some in both)
             return entailment, memory
 
         widths = [self.tokenizer.width(row) for row in rows]
@@ -199,51 +196,29 @@ class PairReader:
         }
 
 
-def _gather(
-    short: str, long: str, parts: dict[str, tuple[str, ...]], answers: Answers
-) -> columns.PairSignals:
-    whole = [answers[long, short], answers[short, long]]
-    of_short = [answers[long, part] for part in parts[short]]
-    of_long = [answers[short, part] for part in parts[long]]
-    of_clauses = [answers[pair] for pair in columns.aligned(parts[short], parts[long])] or whole
-    said = {
-        name: (np.stack([entailment for entailment, _ in some]), np.stack([memory for _, memory in some]))
-        for name, some in (("whole", whole), ("short", of_short), ("long", of_long), ("clauses", of_clauses))
-    }
-    return columns.PairSignals(
-        short, long, *said["whole"], said["short"][0], said["long"][0], said["short"][1], said["long"][1],
-        said["clauses"][1],
-    )  # fmt: skip
-
-
 def read_in_turns(
     pairs: Sequence[PairInput], worth: Sequence[float], read: Callable[[list[int]], Sequence[bool]]
 ) -> None:
     """Read the pairs of which both memories have not been read often enough, the likeliest first.
 
-    In a large store every memory has ever more neighbours that only sound like it, and what it is one with or
-    against stands first among them. So each memory is read until so many readings were sure that it says
-    something else; a reading that was not sure costs nothing: twenty wordings of one fact are all read.
-    Neither the order of the pairs nor which memory is called a plays a part, and what is read in one group
-    leaves the others alone. `worth` says how much speaks for reading each; `read` reads pairs by number, and
-    says of each whether it is surely distinct.
+    In a large store every memory has ever more neighbours that only sound like it. So each memory is read
+    until so many readings were sure that it says something else; a reading that was not sure costs nothing.
+    `worth` says how much speaks for reading each pair, whatever their order and which memory is called a;
+    `read` reads pairs by number, and says of each whether it is surely distinct.
     """
     ends = [tuple((pair.group, pair.category, text) for text in (pair.a, pair.b)) for pair in pairs]
-    room = {end: ENOUGH for both in ends for end in both}
+    room = Counter({end: ENOUGH for both in ends for end in both})
     waiting = sorted(range(len(pairs)), key=lambda at: (-worth[at], *sorted((pairs[at].a, pairs[at].b))))
     while waiting:
-        chosen, later = [], []
+        chosen = []
         for at in waiting:
             if all(room[end] for end in ends[at]):
                 chosen.append(at)
-                for end in ends[at]:
-                    room[end] -= 1
-            else:
-                later.append(at)
+                room.subtract(ends[at])
         if not chosen:
             return
         for at, distinct_surely in zip(chosen, read(chosen), strict=True):
             if not distinct_surely:
-                for end in ends[at]:
-                    room[end] += 1
-        waiting = later
+                room.update(ends[at])
+        read_now = set(chosen)
+        waiting = [at for at in waiting if at not in read_now]

@@ -6,8 +6,10 @@ frozen in training and come from the packaged base model.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,65 +28,50 @@ SUMS_FILE = "SHA256SUMS"
 WEIGHTS_FILE = "model.safetensors"
 PACKAGED_BASE = "sentence-transformers/all-MiniLM-L6-v2"
 """Name of the packaged base; weights of any other base name its folder or its hub name."""
-_UNLISTED = frozenset({SUMS_FILE, "README.md"})
 _AGAIN = "reinstall mem0-dream"
-_SCALE = ".scale"
+SCALE = ".scale"
+"""Ending of the name under which the scales of the rows of a matrix in int8 stand."""
 
 
-def write_sums(folder: Path) -> str:
-    """Write the sums of every file that decides something, as `sha256sum` does; the digest of that list.
-
-    The model card is left out: its wording may change without changing the model.
-    """
-    names = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name not in _UNLISTED)
-    lines = "".join(f"{_digest(folder / name)}  {name}\n" for name in names)
-    (folder / SUMS_FILE).write_text(lines, encoding="utf-8")
-    return _digest(folder / SUMS_FILE)
+@contextlib.contextmanager
+def _or_told(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{what}: {error}; {_AGAIN}") from error
 
 
 def check_sums(folder: Path) -> None:
     """Refuse a folder of which the list or a file is missing, or a file differs from its sum (ModelError)."""
-    try:
-        text = (folder / SUMS_FILE).read_text(encoding="utf-8")
-        wrong = [
-            name for digest, name in map(str.split, text.splitlines()) if _digest(folder / name) != digest
-        ]
-    except (OSError, ValueError) as error:
-        raise ModelError(f"the weights in {folder} are incomplete: {error}; {_AGAIN}") from error
+    with _or_told(f"the weights in {folder} are incomplete"):
+        rows = map(str.split, (folder / SUMS_FILE).read_text(encoding="utf-8").splitlines())
+        wrong = [name for digest, name in rows if digest_of(folder / name) != digest]
     if wrong:
         raise ModelError(f"damaged weights in {folder}: {', '.join(wrong)}; {_AGAIN}")
 
 
 def sums_digest(folder: Path) -> str:
     """Digest of the list of sums: the identity of the weights, without reading them; ModelError if none."""
-    try:
-        return _digest(folder / SUMS_FILE)
-    except OSError as error:
-        raise ModelError(f"no {SUMS_FILE} in {folder}: {error}; {_AGAIN}") from error
+    with _or_told(f"no {SUMS_FILE} in {folder}"):
+        return digest_of(folder / SUMS_FILE)
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """The configuration of a weights folder; ModelError if it is missing or no JSON object."""
-    try:
-        config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{folder / CONFIG_FILE} cannot be read: {error}; {_AGAIN}") from error
-    if not isinstance(config, dict):
-        raise ModelError(f"{folder / CONFIG_FILE} is no JSON object; {_AGAIN}")
-    return config
+    with _or_told(f"{folder / CONFIG_FILE} cannot be read"):
+        return dict(json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8")))
 
 
 def read_thresholds(folder: Path, name: str = "thresholds") -> Thresholds:
     """One of the sets of thresholds in the configuration of a weights folder; ModelError if there is none."""
-    try:
+    with _or_told(f"{folder / CONFIG_FILE} has no {name}"):
         limits = read_config(folder)[name]
         return Thresholds(**{key: float(limits[key]) for key in ("auto", "duplicate", "contradiction")})
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"{folder / CONFIG_FILE} has no {name}: {error}; {_AGAIN}") from error
 
 
 def check_features(folder: Path, names: tuple[str, ...], *, facts: int) -> None:
@@ -107,31 +94,12 @@ def base_folder(folder: Path) -> Path:
         return Path(snapshot_download(base, allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors"]))
 
 
-def pack(network: PairNetwork) -> dict[str, Tensor]:
-    """The trained tensors: int8 with a float32 scale per output row for matrices, float16 otherwise."""
-    import torch
-
-    from ..bert_layers import by_row
-
-    packed: dict[str, Tensor] = {}
-    for name, tensor in network.state_dict().items():
-        if name.startswith("encoder.") and not name.startswith("encoder.encoder."):
-            continue
-        if tensor.ndim == 2:
-            whole, scale = by_row(tensor)
-            packed[name] = whole.to(torch.int8)
-            packed[name + _SCALE] = scale.float()
-        else:
-            packed[name] = tensor.to(torch.float16)
-    return packed
-
-
 def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of `pack` as float32, without the scales."""
+    """The tensors of a file of weights as float32, without the scales."""
     return {
-        name: tensor.float() * packed[name + _SCALE] if name + _SCALE in packed else tensor.float()
+        name: tensor.float() * packed[name + SCALE] if name + SCALE in packed else tensor.float()
         for name, tensor in packed.items()
-        if not name.endswith(_SCALE)
+        if not name.endswith(SCALE)
     }
 
 
@@ -170,10 +138,7 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
 
 
 def for_reading(network: PairNetwork) -> PairNetwork:
-    """The network with int8 products and heads in float64: a pair says the same beside whatever pairs.
-
-    It is changed in place, and cannot learn any more.
-    """
+    """The network in int8 products and float64 heads, for good: a pair says the same in any company."""
     from ..bert_layers import in_whole_numbers
 
     in_whole_numbers(network.encoder)

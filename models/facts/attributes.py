@@ -2,8 +2,7 @@
 
 Two texts are set side by side in two ways: equal words around one typed value that differs, and one attribute
 that both name in whatever words. Another person, time, place or condition makes another frame, and then
-nothing is said. `contrast` says as numbers, for a calibrator, how the frames of two texts stand to each
-other.
+nothing is said.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ..text.vocabulary import FRAME_WORDS, content_stems, opposite
 from . import REMEMBERED_TEXTS, VALUED, Facts, extract
 from .calendar import Day
 from .details import Detail
-from .frames import parted, swap_of_one
+from .frames import differences, parted, swap_of_one
 from .names import Name
 from .numbers import Number
 from .roles import rearranged
@@ -32,6 +31,7 @@ _NO_LABEL, _LABELLED, _VERBS, _STATIVE, _PAST, _PLACED = (
 )
 _OPENING = 3
 _OF_ONE = ("number", "version", "frequency", "time", "weekday", "date", "name")
+_COMPARED = (*_OF_ONE, "identifier", "path", "url")
 _OPPOSITE = "opposite"
 _SHORT = frozenset({"version", _OPPOSITE})  # attributes that one shared word is enough for
 _SURE = frozenset({"number", "version", "frequency", "time", "deadline", "place", "home", _OPPOSITE})
@@ -82,9 +82,10 @@ def _framed(left: Facts, right: Facts) -> Rival | None:
     if sum(each.hard for each in left.negations) % 2 != sum(each.hard for each in right.negations) % 2:
         return None
     differing = [
-        (kind, mine, theirs)
-        for kind, mine, theirs in _only(left, right)
-        if (mine and theirs) or (kind != "frequency" and (mine or theirs))  # "daily" may go without saying
+        each
+        for each in differences(left, right)
+        if each.kind in _COMPARED  # "daily" may go without saying
+        and (all if each.kind == "frequency" else any)((each.only_left, each.only_right))
     ]
     if not differing:
         places = swap_of_one(left, right)
@@ -92,32 +93,13 @@ def _framed(left: Facts, right: Facts) -> Rival | None:
         return Rival(_OPPOSITE, places[0].text, places[1].text) if places and opposed else None
     if len(differing) > 1:
         return None
-    kind, mine, theirs = differing[0]
+    kind, *_, mine, theirs = differing[0]
     if kind not in _OF_ONE or len(_phrases(mine)) != 1 or len(_phrases(theirs)) != 1:
         return None
     if not mine[0].rivals(theirs[0]):
         return None
     attribute = _attribute(kind, mine[0], theirs[0], left, right)
     return Rival(attribute, _said(mine), _said(theirs)) if attribute else None
-
-
-_KINDS = {
-    "number": ("numbers",), "version": ("versions",), "frequency": ("frequencies",), "time": ("clocks",),
-    "weekday": ("weekdays",), "date": ("days", "relatives"), "name": ("names",),
-    "identifier": ("identifiers",), "path": ("paths", "links"),
-}  # fmt: skip
-
-
-def _only(left: Facts, right: Facts) -> list[tuple[str, list[Detail], list[Detail]]]:
-    """The details of each kind that only one of both texts states."""
-    only = []
-    for kind, fields in _KINDS.items():
-        mine, theirs = (
-            [each for field in fields for each in getattr(facts, field)] for facts in (left, right)
-        )
-        if mine or theirs:
-            only.append((kind, *parted(mine, theirs, left, right)))
-    return only
 
 
 def _phrases(details: Sequence[Detail]) -> set[object]:

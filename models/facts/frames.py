@@ -1,9 +1,7 @@
 """Two texts that are equal sentences but in one place, one that denies the other, and what is over or ahead.
 
-Most rules look at the words only and need the rest of the sentence to be equal. Denials are compared
-carefully, because paraphrases often swap polarity ("not open" for "closed"): the other text must hold the
-verb and most of what is denied, and must not deny anything like it. Of other languages only the negations are
-known.
+Most rules look at the words only and need the rest of the sentence to be equal. Paraphrases often swap
+polarity ("not open" for "closed"), so the other text must hold most of what is denied, and not deny it too.
 """
 
 from __future__ import annotations
@@ -11,14 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import lru_cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 from ..text.tables import found, pattern, table_lines, table_set
 from ..text.vocabulary import FRAME_WORDS, synonyms
 from ..text.words import Word, fold, stem, words
-from . import REMEMBERED_TEXTS, Facts
+from . import REMEMBERED_TEXTS, VALUED, Facts
 from .calendar import Clock, Day, Relative
 from .details import Detail
 from .literals import Identifier, Quote, Version
@@ -27,6 +25,54 @@ from .numbers import Number
 from .values import Negation
 
 _SUBJECT = "user"  # "Anna has a dog" may be "User has a dog"
+
+
+class Kind(NamedTuple):
+    """One kind of evidence; its words and columns stand in `tables/evidence.toml`."""
+
+    said: str
+    of: str
+    families: tuple[str, ...]
+    column: str
+
+
+KINDS, JUDGED = (
+    {
+        kind: Kind(said, details.partition(":")[0], tuple(details.partition(": ")[2].split(", ")), column)
+        for kind, details, column, said in (map(str.strip, line.split("|")) for line in lines)
+    }
+    for lines in (table_lines("evidence", key) for key in ("found", "judged"))
+)
+"""The kinds that the guards find, and those that the judge adds."""
+_FAMILY_KIND = {family: name for name, kind in KINDS.items() for family in kind.families}
+
+
+class Difference(NamedTuple):
+    """The details of one kind in two texts, and those of each that the other does not state."""
+
+    kind: str
+    mine: Sequence[Detail]
+    theirs: Sequence[Detail]
+    only_left: Sequence[Detail]
+    only_right: Sequence[Detail]
+
+
+def differences(
+    left: Facts, right: Facts, a_date: datetime | None = None, b_date: datetime | None = None
+) -> list[Difference]:
+    """What two texts state of each kind of which either states something; the dates are for "yesterday"."""
+    sides = ((kind, _of_kind(kind, left, a_date), _of_kind(kind, right, b_date)) for kind in KINDS)
+    return [Difference(*side, *parted(*side[1:], left, right)) for side in sides if side[1] or side[2]]
+
+
+def _of_kind(kind: str, facts: Facts, moment: datetime | None) -> Sequence[Detail]:
+    row = KINDS[kind]
+    details: tuple[Detail, ...] = getattr(facts, row.of) if row.of else ()
+    if kind == "date" and facts.relatives:
+        return (*details, *(each if moment is None else each.on(moment) for each in facts.relatives))
+    if row.of != "traits" or not details:
+        return details
+    return [each for each in facts.traits if _FAMILY_KIND.get(each.family, "trait") == kind]
 
 
 def stated(detail: Detail, others: Sequence[Detail], facts: Facts) -> bool:
@@ -99,13 +145,25 @@ _LONGEST_SWAP = 3
 Change = tuple[str, str]
 
 
-def _only_one(mine: str, theirs: str) -> Change | None:
+def only_one(mine: str, theirs: str) -> Change | None:
+    """What two texts say, where only one of them says anything."""
     return (mine or "-", theirs or "-") if bool(mine) != bool(theirs) else None
+
+
+def crosswise(
+    mine: str, theirs: str, one: re.Pattern[str], other: re.Pattern[str], *, hides: bool = False
+) -> Change | None:
+    """The words by which each text says the reverse; those that hide others: "does not like" is no liking."""
+    said, reverse = one.search(mine), other.search(theirs)
+    if said is None or reverse is None or other.search(mine):
+        return None
+    said_too = one.search(other.sub(" ", theirs) if hides else theirs)
+    return None if said_too else (said[0], reverse[0])
 
 
 def exception(left: Facts, right: Facts) -> Change | None:
     """Return the exception that only one of two general statements makes."""
-    change = _only_one(found("exception", left.text), found("exception", right.text))
+    change = only_one(found("exception", left.text), found("exception", right.text))
     return change if all(found("universal", each.text) for each in (left, right)) else None
 
 
@@ -152,11 +210,8 @@ def _explained(core: Sequence[Word], other: Sequence[Word]) -> bool:
 
 def _typed(part: Sequence[Word], facts: Facts) -> bool:
     """Whether a part holds a name, number, date, time or negation, which have guards of their own."""
-    typed = chain(
-        facts.names, facts.identifiers, facts.numbers, facts.days, facts.clocks, facts.frequencies,
-        facts.weekdays, facts.relatives, facts.negations,
-    )  # fmt: skip
-    spans = [each.text for each in typed]
+    kinds = (*VALUED, "relatives", "negations")
+    spans = [each.text for kind in kinds if kind != "versions" for each in getattr(facts, kind)]
     return any(word.text in span for word in part for span in spans)
 
 
@@ -169,10 +224,10 @@ def added_count(left: Facts, right: Facts) -> Change | None:
     """The counts of one kind of thing in both texts, where only one text has another beside it."""
     for mine, theirs in ((left.text, right.text), (right.text, left.text)):
         for listing in pattern("two_counts").finditer(mine):
-            one, of_one, things, two, of_two = ((part or "").lower() for part in listing.groups())
+            one, of_one, things, two, of_two = listing.groups("")
             counted = pattern("counted_thing").finditer(theirs)
-            known = {tuple((part or "").lower() for part in match.groups()): match[0] for match in counted}
-            both = [known.get(count) for count in ((one, of_one, things), (two, of_two, things))]
+            known = {" ".join(match.groups("")).lower(): match[0] for match in counted}
+            both = [known.get(f"{n} {of} {things}".lower()) for n, of in ((one, of_one), (two, of_two))]
             other = both[0] or both[1]
             if other and None in both:
                 return (listing[0], other) if mine == left.text else (other, listing[0])
@@ -193,9 +248,7 @@ def opposed(left: Facts, right: Facts) -> bool:
         rest = [[word for word in each.stems if word not in denying] for each in (mine, theirs)]
         return rest[0] == rest[1] and bool(denied(left, right) or denied(right, left))
     for x, y in ((x, y) for x in mine.bounds for y in theirs.bounds if (x, y) in _OTHER_BOUNDS):
-        bare = [
-            re.sub(rf"\b{word}\b", "#", said, count=1) for word, said in ((x, mine.said), (y, theirs.said))
-        ]
+        bare = re.sub(rf"\b{x}\b", "#", mine.said, count=1), re.sub(rf"\b{y}\b", "#", theirs.said, count=1)
         if "#" in bare[0] and bare[0] == bare[1]:
             return True
     return "" not in (mine.port, theirs.port) and mine.port != theirs.port and mine.serving == theirs.serving
@@ -244,7 +297,6 @@ def denied(denying: Facts, other: Facts) -> list[Negation]:
 
 
 def _affirms(negation: Negation, present: frozenset[str]) -> bool:
-    """Whether a text has most of what a negation reaches, its verb included; or all of its objects."""
     reach = negation.reach
     if reach[0] in present:
         return sum(word in present for word in reach) >= _REACH_SHARE * len(reach)
@@ -274,7 +326,7 @@ def foreign_denial(left: Facts, right: Facts) -> Change | None:
     """Return the negations of both texts where only one of them has any."""
     texts = left.text, right.text
     denials = (found("foreign_denial", text) or found("spanish_no", text) for text in texts)
-    return _only_one(*map(str.strip, denials))
+    return only_one(*map(str.strip, denials))
 
 
 def told_end(a: str, b: str) -> str | None:
@@ -310,11 +362,6 @@ def progressed(left: Facts, right: Facts) -> Change | None:
     """
     if max(len(left.content), len(right.content)) > _MOST_WORDS:
         return None
-    (ahead, done), (theirs_ahead, theirs_done) = (
-        (found("ahead", each.text), found("done", each.text).strip(" .;:,")) for each in (left, right)
-    )
-    if ahead and not theirs_ahead and not done and theirs_done:
-        return ahead.strip(), theirs_done
-    if theirs_ahead and not ahead and not theirs_done and done:
-        return done, theirs_ahead.strip()
-    return None
+    ahead, done = pattern("ahead"), pattern("done")
+    change = crosswise(left.text, right.text, ahead, done) or crosswise(left.text, right.text, done, ahead)
+    return None if change is None else (change[0].strip(" .;:,"), change[1].strip(" .;:,"))

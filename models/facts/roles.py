@@ -14,7 +14,7 @@ from ..text.tables import found, listed, pattern, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems
 from ..text.words import Word, stem
 from . import Facts
-from .frames import Change, surface
+from .frames import Change, crosswise, surface
 
 _COPULAS = frozenset(listed("is are was were and or with plus equals named called namely as"))
 _MUTUAL = table_set("bindings", "mutual")
@@ -185,10 +185,8 @@ def _between(facts: Facts, x: str, y: str) -> frozenset[str]:
 
 def _turned(left: Facts, right: Facts) -> bool:
     """Whether one text says what we do and the other what is done to us."""
-    (do, done), (does, was_done) = (
-        [found(name, each.text) != "" for name in ("doer", "done_to")] for each in (left, right)
-    )
-    return (do, done) != (does, was_done) and do != done and does != was_done
+    ways = pattern("doer"), pattern("done_to")
+    return any(crosswise(left.text, right.text, *each) for each in (ways, ways[::-1]))
 
 
 def _passive(facts: Facts) -> bool:
@@ -198,10 +196,8 @@ def _passive(facts: Facts) -> bool:
 def other_actor(left: Facts, right: Facts) -> Change | None:
     """Return the two openings where one text is about a company, a boss, a team, and one about the person."""
     mine, theirs = (found("somebody_else", each.text[:_READ]).strip() for each in (left, right))
-    if bool(mine) == bool(theirs):
-        return None
     person = _person(right if mine else left)
-    return (mine or person, theirs or person) if person else None
+    return (mine or person, theirs or person) if person and bool(mine) != bool(theirs) else None
 
 
 def _person(facts: Facts) -> str:

@@ -1,41 +1,28 @@
-"""What the tables know of single words: everyday ones, empty ones, synonyms, opposites, names, slips.
-
-The lists, and what each is for, stand in the folder `tables`. Words are given folded.
-"""
+"""What the tables know of single words, given folded: everyday, empty, synonyms, opposites, names, slips."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 
 from .tables import table_lines, table_set, table_words
 from .words import CACHED_TEXTS, STOP_WORDS, Word, stem
 
-_generic = partial(table_set, "generic")
 # Words that say nothing by themselves: "Fixed bug" consists of such words alone, "Uses vim" does not.
-FILLERS = _generic("fillers")
-JUDGEMENTS = _generic("judgements")
-DOINGS = _generic("doings")
-NOUNS = _generic("nouns")
-HALF_EMPTY = _generic("half_empty")
-TASTES = _generic("tastes")
-CHANGES = _generic("changes")
-NOISE = _generic("noise")
-PAST_EVENTS = _generic("past_events")
-RULE_WORDS = _generic("rule_words")
-ORDERS = _generic("orders")
-NO_ORDER = _generic("no_order")
-EMPTY_AFTER_NO = _generic("empty_after_no")
+FILLERS, JUDGEMENTS, DOINGS, NOUNS, HALF_EMPTY, TASTES, CHANGES, NOISE = (
+    table_set("generic", key)
+    for key in ("fillers", "judgements", "doings", "nouns", "half_empty", "tastes", "changes", "noise")
+)
+PAST_EVENTS, RULE_WORDS, ORDERS, NO_ORDER, EMPTY_AFTER_NO = (
+    table_set("generic", key) for key in ("past_events", "rule_words", "orders", "no_order", "empty_after_no")
+)
 GENERIC = FILLERS | JUDGEMENTS | DOINGS | NOUNS
 """All words of which a text can be made without saying anything."""
 EMPTY_VALUES = FILLERS | JUDGEMENTS | NOISE  # what an attribute may be without having a value: "Status: done"
 FRAME_WORDS = table_set("grammar", "frame")
 """Words of grammar that are left out when the details of two sentences are compared."""
 _COMMON = table_set("common", "words")
-_FORMS = (
-    ("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
-    ("ly", ""),
-)  # fmt: skip
+_FORMS = [form.split("-") for form in ("ies-y", "ied-y", "es-", "s-", "ed-", "ed-e", "ing-", "ing-e", "ly-")]
 _SHORTEST_BASE = 3
 _SYNONYMS: dict[str, set[int]] = {}
 for _number, _line in enumerate(table_lines("synonyms", "groups")):
@@ -99,17 +86,14 @@ def is_word(word: str) -> bool:
     """
     if len(word) < 3 or _known(word) or word in STOP_WORDS:
         return True
-    if any(word.endswith(end) and _base(word[: -len(end)], end) for end in _ENDINGS):
-        return True
+    for end in filter(word.endswith, _ENDINGS):
+        base = word[: -len(end)]
+        bases = [base, *([base + "e"] if end[0] in "eia" else ())]
+        bases += [base[:-1]] if len(bases) > 1 and base[-1:] == base[-2:-1] else []
+        if any(_known(each) and (end == "s" or each not in known_names()) for each in bases):
+            return True
     rests = (word[len(start) :] for start in _BEGINNINGS if word.startswith(start))
     return any(len(rest) > _SHORTEST_WHOLE and _known(rest) and rest not in known_names() for rest in rests)
-
-
-def _base(base: str, end: str) -> bool:
-    bases = [base]
-    if end[0] in "eia":
-        bases += [base + "e", base[:-1]] if base[-1:] == base[-2:-1] else [base + "e"]
-    return any(_known(each) and (end == "s" or each not in known_names()) for each in bases)
 
 
 def _known(word: str) -> bool:
@@ -118,14 +102,11 @@ def _known(word: str) -> bool:
 
 @cache
 def _vocabulary() -> frozenset[str]:
-    return (
-        frozenset((*table_words("vocabulary", "words"), *table_words("vocabulary", "near_others")))
-        | known_names()
-    )
+    return table_set("vocabulary", "words", "near_others") | known_names()
 
 
 @cache
 def known_names() -> frozenset[str]:
     """Words that are names of people, places and tools, or may be."""
-    names = frozenset((*table_words("vocabulary", "names"), *table_words("names", "tools")))
+    names = table_set("vocabulary", "names") | table_set("names", "tools")
     return names - {f"{day}{s}" for day in table_words("grammar", "calendar") for s in ("", "s")}

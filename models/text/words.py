@@ -1,8 +1,7 @@
 """The words of a text: normal forms, stems, which carry meaning, and when two texts have the same letters.
 
 `tokens` cuts a text for measures of shared words and knows scripts without spaces; `words` gives the words of
-a text at their places, for readers that must find them again. Whether a text is English, the only language
-that the bundled network reads, is told by its script and its function words.
+a text at their places, for readers that must find them again.
 """
 
 from __future__ import annotations
@@ -138,21 +137,14 @@ def exact_key(text: str) -> str:
     >>> exact_key("Likes  Tea.") == exact_key("likes tea"), exact_key("src/Foo") == exact_key("src/foo")
     (True, False)
     """
-    key = _unified(text)
-    while key != text:  # case folding can undo normal forms; the key must be its own key
-        text, key = key, _unified(key)
-    return key
-
-
-def _unified(text: str) -> str:
     pieces = pattern("code").split(text)  # every second piece is a code span
     unified = "".join(piece if at % 2 else _unified_prose(piece) for at, piece in enumerate(pieces))
-    return pattern("final_mark").sub("", unified.strip())
+    key = pattern("final_mark").sub("", unified.strip())
+    return key if key == text else exact_key(key)  # case folding can undo normal forms
 
 
 def _unified_prose(piece: str) -> str:
-    """Unify what stands between code spans; white space at its edges stays as one space."""
-    clean = normalised(piece)
+    clean = normalised(piece)  # white space at its edges stays as one space
     cased, mixed = pattern("cased"), pattern("letter_and_digit")
     body = " ".join(
         word if cased.search(word) or mixed.match(word) else normalised(word.casefold())
@@ -169,23 +161,17 @@ def topic(older: str, newer: str, *, category: str | None = None) -> str:
     Words that only carry the opposition (use, avoid, prefer ...) are left out. With nothing shared the
     category, if any, stands in; else the topic is empty.
     """
-    shared = significant_words(older) & significant_words(newer)
-    return " ".join(_spelled(newer, shared - _OPPOSING)[:4]) or category or ""
-
-
-def _spelled(text: str, stems: frozenset[str]) -> list[str]:
-    """Spellings of the given stems in text order, each once; what adjoins ("trunk-based") becomes one."""
-    clean, seen = normalised(text), set[str]()
-    spans: list[tuple[int, int]] = []
-    for token in tokens(text):
-        if token.is_stop or token.stem not in stems or token.stem in seen:
+    stems = set((significant_words(older) & significant_words(newer)) - _OPPOSING)
+    clean, spans = normalised(newer), list[tuple[int, int]]()
+    for token in tokens(newer):
+        if token.is_stop or token.stem not in stems:
             continue
-        seen.add(token.stem)
+        stems.remove(token.stem)
         if spans and (token.start < spans[-1][1] or clean[spans[-1][1] : token.start] in _JOINTS):
-            spans[-1] = (spans[-1][0], token.end)
+            spans[-1] = (spans[-1][0], token.end)  # what adjoins becomes one: "trunk-based"
         else:
             spans.append((token.start, token.end))
-    return [clean[start:end] for start, end in spans]
+    return " ".join(clean[start:end] for start, end in spans[:4]) or category or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +196,7 @@ def normalise(text: str) -> str:
     return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=CACHED_TEXTS)
 def fold(word: str) -> str:
     """Lower-case a word and strip its diacritics."""
     if word.isascii():
@@ -223,11 +209,9 @@ def words(text: str) -> Iterator[Word]:
     """Yield the words of a normalised text in order."""
     last = 0
     for match in pattern("word").finditer(text):
-        surface, start, end = match.group(), match.start(), match.end()
-        gap = text[last:start]
+        gap, (start, end) = text[last : match.start()], match.span()
         opens = last == 0 or (gap != " " and pattern("before_opening").search(gap) is not None)
-        folded = fold(surface).removesuffix("'s")
-        yield Word(surface, folded, start, end, opens)
+        yield Word(match[0], fold(match[0]).removesuffix("'s"), start, end, opens)
         last = end
 
 
@@ -237,20 +221,16 @@ def out_of_order(places: Sequence[int]) -> set[int]:
     >>> out_of_order([2, 0, 1, 3])
     {0}
     """
-    tails: list[int] = []
-    tail_at: list[int] = []
-    before: list[int] = []
+    tails, ends, before = list[int](), list[int](), list[int]()  # of the shortest runs: place, index, link
     for at, place in enumerate(places):
         where = bisect_left(tails, place)
-        before.append(tail_at[where - 1] if where else -1)
-        tails[where : where + 1] = [place]
-        tail_at[where : where + 1] = [at]
-    kept: set[int] = set()
-    at = tail_at[-1] if tail_at else -1
+        before.append(ends[where - 1] if where else -1)
+        tails[where : where + 1], ends[where : where + 1] = [place], [at]
+    outside, at = set(range(len(places))), ends[-1] if ends else -1
     while at >= 0:
-        kept.add(at)
+        outside.remove(at)
         at = before[at]
-    return set(range(len(places))) - kept
+    return outside
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...models.guards import JUDGED, KINDS, WHOLE
+from ...models.facts.frames import JUDGED, KINDS
+from ...models.guards import WHOLE
 from ...records import Evidence, Label, Memory, Verdict
 from ..judging.check import Checked, Finding, Match
 from .differences import excerpts

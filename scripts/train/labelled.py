@@ -194,7 +194,7 @@ def table(
     """The signals as numbers beside labels, weights and origins; sure pairs as the scorer will see them."""
 
     def refused(pair: PairInput, read: PairSignals) -> bool:
-        ways = read.whole_entailment[:, ENTAILS].tolist()
+        ways = read.whole[0][:, ENTAILS].tolist()
         return not decide((1.0, 0.0, 0.0), differences(pair, entailment=ways), ALL_MERGED, entailment=ways)[1]
 
     return Table(
@@ -213,5 +213,5 @@ class FoldScorer(BundledScorer):
 
     def __init__(self, folder: Path, number: int, calibrator: Calibrator) -> None:
         super().__init__(folder)
-        self._parts = self._load()[0], calibrator
+        self._parts = self._parts[0], calibrator
         self.name += f".fold{number}"

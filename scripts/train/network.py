@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from ...models.bert import Tokens
+from ...models.bert_layers import by_row
 from ...models.bundled import weights
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.columns import feature_names
@@ -154,7 +155,7 @@ def export(
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: tensor.contiguous() for name, tensor in weights.pack(network).items()}
+    tensors = {name: tensor.contiguous() for name, tensor in pack(network).items()}
     save_file(tensors, folder / weights.WEIGHTS_FILE)
     (folder / weights.WEIGHTS_FILE).chmod(0o644)
     calibrator.save(folder / CALIBRATOR_FILE)
@@ -177,8 +178,31 @@ def export(
     add_figures(folder, figures)
 
 
+def pack(network: PairNetwork) -> dict[str, Tensor]:
+    """The trained tensors: int8 with a float32 scale per output row for matrices, float16 otherwise."""
+    packed: dict[str, Tensor] = {}
+    for name, tensor in network.state_dict().items():
+        if name.startswith("encoder.") and not name.startswith("encoder.encoder."):
+            continue
+        if tensor.ndim == 2:
+            whole, scale = by_row(tensor)
+            packed |= {name: whole.to(torch.int8), name + weights.SCALE: scale.float()}
+        else:
+            packed[name] = tensor.to(torch.float16)
+    return packed
+
+
+def write_sums(folder: Path) -> str:
+    """Write the sums of every file but the model card, as `sha256sum` does; the digest of that list."""
+    unlisted = {weights.SUMS_FILE, "README.md"}
+    names = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name not in unlisted)
+    lines = "".join(f"{weights.digest_of(folder / name)}  {name}\n" for name in names)
+    (folder / weights.SUMS_FILE).write_text(lines, encoding="utf-8")
+    return weights.sums_digest(folder)
+
+
 def add_figures(folder: Path, figures: dict[str, Any]) -> None:
     """Put figures beside exported weights, and the checksums of all files."""
     text = json.dumps(weights.read_config(folder) | {"cross_validated": figures}, indent=1)
     (folder / weights.CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
-    weights.write_sums(folder)
+    write_sums(folder)

@@ -23,7 +23,7 @@ from torch import Tensor
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.network import PairNetwork
 from ...models.bundled.scorer import FOLDER
-from ...models.bundled.weights import WEIGHTS_FILE, pack, unpack
+from ...models.bundled.weights import WEIGHTS_FILE, unpack
 from ...models.encoder import SentenceEncoder
 from ...pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
 from ..evaluate import labelled as held
@@ -31,7 +31,7 @@ from ..evaluate.quality import store_report
 from . import calibrate, edits, labelled
 from . import examples as pairs_of
 from .examples import DATA, DUPLICATE, Example, read_nli
-from .network import add_figures, build, export, train
+from .network import add_figures, build, export, pack, train
 
 log = logging.getLogger(__name__)
 

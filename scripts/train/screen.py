@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.scorer import FOLDER
 from ...models.bundled.screen import LATE_NAMES, SCREEN_FILE, Limits, Screen
-from ...models.bundled.weights import write_sums
 from ...models.encoder import SentenceEncoder, TokenVectors
 from ...models.scorer import PairInput
 from ...models.text.words import exact_key
@@ -28,6 +27,7 @@ from ..evaluate import labelled as held
 from ..evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, World, WorldLine
 from .calibrate import Floats, flatten
 from .labelled import DEFAULTS, Encode, near_pairs
+from .network import write_sums
 
 log = logging.getLogger(__name__)
 

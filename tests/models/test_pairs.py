@@ -12,7 +12,7 @@ from mem0_dream.models import doubts, guards
 from mem0_dream.models.bindings import binding_evidence, relation
 from mem0_dream.models.facts import extract
 from mem0_dream.models.facts.attributes import named_attribute
-from mem0_dream.models.facts.frames import told_end
+from mem0_dream.models.facts.frames import KINDS, told_end
 from mem0_dream.models.keywords import opposed
 from mem0_dream.models.restated import restated
 from mem0_dream.models.same_statement import same_statement
@@ -115,6 +115,6 @@ def test_a_text_holds_something_exact_or_is_english(rule, holds, text, _):
 
 
 def test_every_kind_of_veto_has_a_row_and_every_row_a_rule():
-    assert set(guards.KINDS) - {row[1] for row in rows("veto")} == {"quote", "place", "narrower"}
-    assert {kind for row in rows("veto") for kind in kinds(guards.compare(*row[2:]))} <= set(guards.KINDS)
+    assert set(KINDS) - {row[1] for row in rows("veto")} == {"quote", "place", "narrower"}
+    assert {kind for row in rows("veto") for kind in kinds(guards.compare(*row[2:]))} <= set(KINDS)
     assert {row[0] for row in ROWS} == {*RULES, *ORDERED, "lost", "specific", "english"}

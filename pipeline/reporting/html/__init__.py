@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....models.guards import KINDS, WHOLE
+from ....models.facts.frames import KINDS
+from ....models.guards import WHOLE
 from ....models.merger import keeps
 from ....models.scorer import Thresholds
 from ....models.text.statements import clauses, sentences

@@ -18,11 +18,9 @@ NAMES = feature_names()
 
 def signals(a: str, b: str) -> PairSignals:
     short, long = short_long(a, b)
-    third = np.full((2, 3), 1 / 3)
-    return PairSignals(
-        short=short, long=long, whole_entailment=third, whole_memory=third,
-        short_parts=third[:1], long_parts=third, short_memory=third[:1], long_memory=third, clauses=third[:1],
-    )  # fmt: skip
+    both = (np.full((2, 3), 1 / 3),) * 2
+    one = both[0][:1], both[1][:1]
+    return PairSignals(short, long, both, one, both, (both[0], one[1]))
 
 
 def table(a: str, b: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:

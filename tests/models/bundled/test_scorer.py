@@ -12,10 +12,10 @@ import pytest
 import torch
 from mem0_dream.errors import ModelError
 from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
-from mem0_dream.models.bundled.weights import write_sums
 from mem0_dream.models.guards import FACTS_VERSION
 from mem0_dream.models.scorer import PairContext, PairInput
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
+from mem0_dream.scripts.train.network import write_sums
 
 LARGEST_FOLDER = 25_000_000
 
