@@ -97,8 +97,7 @@ def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memorie
 
     with _opened(options) as (session, kind, nodes):
         if about_beliefs:
-            models = kind.models(session.means(options.moment))
-            data, lines = graph.beliefs(kind.core, nodes, models)
+            data, lines = graph.beliefs(kind.core, nodes, kind.reader(session.means(options.moment)))
         elif about_memories:
             data, lines = graph.ranking(nodes)
         elif quick:

@@ -113,6 +113,10 @@ class Reader(NamedTuple):
     scorer: PairScorer
     thresholds: Thresholds | None = None
 
+    def verdicts(self, memories: Iterable[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
+        """Judge pairs of these memories."""
+        return judge(pairs, {m.id: m for m in memories}, self.scorer, thresholds=self.thresholds)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

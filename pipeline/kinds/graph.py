@@ -17,10 +17,10 @@ from ...records import ActionKind, Candidate, Inventory, Memory, Verdict
 from ..actions import Action, Merge, Promote, Prune, Resolve, Rewrite
 from ..answers import prune_key, rewritten
 from ..judging.cache import OnStage
-from ..judging.statements import Finding
+from ..judging.statements import Finding, Reader
 from ..plan import Plan
 from ..planning import graph_judging as judging
-from ..planning.graph_judging import GraphJudge, GraphModels, GraphView, judged_text
+from ..planning.graph_judging import GraphJudge, GraphView, judged_text
 from ..planning.graph_relations import Related, RelationChanges, followed
 from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
 from ..reporting.graph import GraphReport, changes_of_run
@@ -41,10 +41,7 @@ class GraphKind(Kind):
     """Plans changes of one graph; what was not set of its limits is as the core memory itself states it."""
 
     store: GraphStore
-    scoped = False
     explained = True
-    amends = False
-    collapses = False
 
     def __init__(
         self,
@@ -65,7 +62,6 @@ class GraphKind(Kind):
             self.graph = self.graph.model_copy(update=new)
         self._relate = relate and ActionKind.RELATE in self.wanted
         self._repair = repair_relations and ActionKind.RELATE in self.wanted
-        self._view: GraphView | None = None
         self._judge: GraphJudge | None = None
 
     @property
@@ -73,24 +69,17 @@ class GraphKind(Kind):
         """Name and text of each core memory."""
         return self.store.core.statements() if self.store.core is not None else ()
 
-    def models(self, means: Means, on_stage: OnStage | None = None) -> GraphModels:
-        """Models and limits at a moment."""
+    def reader(self, means: Means, on_stage: OnStage | None = None) -> Reader:
+        """Who judges statements during a pass."""
         models = means.models
-        return GraphModels(
-            encoder=_encoder(means, on_stage),
-            scorer=models.scorer if _counts_words(means) else models.asked(on_stage=on_stage),
-            settings=self.graph,
-            neighbours=means.settings.neighbours,
-            now=means.now,
-            thresholds=models.calibrated,
-            rejected=means.rejected,
-        )
+        scorer = models.scorer if _counts_words(means) else models.asked(on_stage=on_stage)
+        return Reader(_encoder(means, on_stage), scorer, models.calibrated)
 
     def view(self, inventory: Inventory, means: Means) -> GraphView:
         """All entities; those that are not pinned are judged by what they say."""
         nodes = {node.id: node for node in nodes_of(inventory.memories)}
         self._judge = None
-        self._view = GraphView(
+        return GraphView(
             inventory=inventory,
             units=tuple(judged_text(n.memory, n.statement) for n in nodes.values() if not n.memory.pinned),
             stored={memory.id: memory for memory in inventory.memories},
@@ -99,11 +88,11 @@ class GraphKind(Kind):
             means=means,
             last=self.store.notes.last,
         )
-        return self._view
 
     def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
         """Pairs are found by words and names; see `GraphJudge`."""
-        self._judge = GraphJudge(cast("GraphView", view).nodes, self.models(means, on_stage))
+        nodes, reader = cast("GraphView", view).nodes, self.reader(means, on_stage)
+        self._judge = GraphJudge(nodes, reader, self.graph, means)
         return self._judge
 
     def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:  # noqa: ARG002
@@ -132,10 +121,10 @@ class GraphKind(Kind):
 
     def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:  # noqa: ARG002
         """The most descriptive entity stays and says what all of them say."""
-        assert self._view is not None and self._judge is not None  # noqa: PT018, S101  (asked during a pass alone)
-        nodes, now = self._view.nodes, self._view.means.now
+        assert self._judge is not None  # noqa: S101  (asked during a pass alone)
+        nodes, now = self._judge.nodes, self._judge.means.now
         members = [nodes[unit.id] for unit in units]
-        survivor, observations = judging.united(members, self._judge.models)
+        survivor, observations = judging.united(members, self._judge.reader, now=now)
         used = entities.usage(observations)
         recorded = graph_use.records_use(nodes.values())
         if recorded and graph_use.forget_reason(used, settings=self.graph, now=now):
@@ -167,20 +156,21 @@ class GraphKind(Kind):
 
     def present(self) -> Related:
         """The relations as they are, and what new ones may be made of if they were asked for."""
-        view = self._view
+        judge = self._judge
         near: Sequence[Candidate] = ()
-        if self._relate and view is not None:
-            said = [node for node in view.nodes.values() if node.content]
+        if self._relate and judge is not None:
+            said = [node for node in judge.nodes.values() if node.content]
             units = [replace(judged_text(node.memory, node.statement), category=None) for node in said]
-            near = self.models(view.means).near(units, floor=self.graph.related_above)
-        attended = view is not None and not view.means.unattended
+            judge = replace(judge, reader=self.reader(judge.means))  # no stage is shown any more
+            near = judge.near(units, floor=self.graph.related_above)
+        attended = judge is not None and not judge.means.unattended
         return Related(
             document=self.store.document(),
             scope=self.store.scope,
             settings=self.graph,
-            nodes=view.nodes if view else {},
+            nodes=judge.nodes if judge else {},
             near=near,
-            proposes=self._relate and view is not None,
+            proposes=self._relate and judge is not None,
             repairs=self._repair,
             copies=attended and ActionKind.RELATE in self.wanted and self.store.medium.verbatim,
         )

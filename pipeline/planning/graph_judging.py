@@ -25,7 +25,7 @@ from ...models.text.words import significant_words
 from ...records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
 from ..actions import Merge
 from ..judging.candidates import Near, contexts_of, find_candidates
-from ..judging.judge import decide, judge
+from ..judging.judge import decide
 from ..judging.statements import Finding, Reader, Statement, findings, repeating
 from ..rules.graph_names import (
     WITHOUT_GENERAL,
@@ -44,7 +44,6 @@ from .hooks import Means, View
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
-    from ...models.scorer import PairScorer, Thresholds
 
 PLACE = "place"  # evidence that a detail has another place in the other text
 TELLING = 3  # observations from which on an entity shows by what it says, and not by its name, what it is
@@ -62,52 +61,14 @@ class GraphView(View):
     last: LastRun | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphModels:
-    """Models and limits of one pass; `rejected` are the keys of what a person refused."""
-
-    encoder: Encoder
-    scorer: PairScorer
-    settings: GraphSettings
-    neighbours: int  # how many of each are judged
-    now: datetime
-    thresholds: Thresholds | None = None
-    rejected: frozenset[str] = frozenset()
-
-    def near(self, memories: Sequence[Memory], *, floor: float) -> tuple[Candidate, ...]:
-        """Pairs at least as similar as the floor."""
-        if not memories:  # a model is loaded by the first call, whether there is anything to embed or not
-            return ()
-        vectors = self.encoder.encode([memory.text for memory in memories])
-        contexts = reads_context(self.scorer)
-        return find_candidates(memories, vectors, floor=floor, neighbours=self.neighbours, contexts=contexts)
-
-    def verdicts(self, memories: Iterable[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
-        """Judge the pairs."""
-        return judge(pairs, {m.id: m for m in memories}, self.scorer, thresholds=self.thresholds)
-
-    def side_by_side(self, memories: Mapping[str, Memory], pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
-        """Judge these pairs as they stand among all memories that occur in one of them."""
-        names = sorted({end for pair in pairs for end in pair})
-        if not names:
-            return ()
-        row = {name: place for place, name in enumerate(names)}
-        texts = [memories[name].text for name in names]
-        vectors = self.encoder.encode(texts)
-        rows = np.array([(row[a], row[b]) for a, b in pairs], dtype=np.int64)
-        near = [Near(a, b, float(vectors[row[a]] @ vectors[row[b]])) for a, b in pairs]
-        if reads_context(self.scorer):
-            placed = contexts_of(vectors, texts, rows)
-            near = [replace(pair, context=context) for pair, context in zip(near, placed, strict=True)]
-        return self.verdicts([memories[name] for name in names], near)
-
-
 @dataclass(slots=True)
 class GraphJudge:
     """Judges entities, see `planning.hooks.Judge`, and their observations."""
 
     nodes: Mapping[str, Node]
-    models: GraphModels
+    reader: Reader
+    settings: GraphSettings
+    means: Means
     sources: dict[str, frozenset[str]] = field(default_factory=dict)  # names by the statement made of them
     said: tuple[Finding, ...] = ()  # what a person may be asked about observations
     notes: tuple[str, ...] = ()  # none: pairs are found by words
@@ -119,10 +80,8 @@ class GraphJudge:
         statements = [
             Statement(part, part.text, part.text, node.id, named=True) for node in free for part in node.parts
         ]
-        reader = Reader(self.models.encoder, self.models.scorer, self.models.thresholds)
-        found = findings(statements, reader, one={*map(frozenset, names), *_likely(verdicts)})
-        rejected = self.models.rejected
-        found = [each for each in found if rejection_key(each.a.memory, each.b.memory) not in rejected]
+        found = findings(statements, self.reader, one={*map(frozenset, names), *_likely(verdicts)})
+        found = [each for each in found if not self._answered(each.a.memory, each.b.memory)]
         repeats = {each.places for each in found if each.same}
         reasons = {
             pair: Evidence("name", rule)
@@ -168,13 +127,13 @@ class GraphJudge:
             return pair.a in fresh.get(pair.b, ()) or pair.b in fresh.get(pair.a, ())
 
         # A second pass would not look at a pair below that line.
-        line = self.models.settings.review_above
+        line = self.settings.review_above
         pairs = [
             pair
-            for pair in self.models.near(memories, floor=0.0)
+            for pair in self.near(memories, floor=0.0)
             if own(pair) or (pair.cosine >= line and (pair.a in fresh or pair.b in fresh))
         ]
-        verdicts = self.models.verdicts(memories, pairs)
+        verdicts = self.reader.verdicts(memories, pairs)
         return tuple(item if own(item.pair) else self._lined(item, texts) for item in verdicts)
 
     def staying(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -182,19 +141,26 @@ class GraphJudge:
         ids = {memory.id for memory in memories}
         return [item for item in verdicts if item.pair.a in ids and item.pair.b in ids]
 
-    def _answered(self, pair: Pair) -> bool:
-        """Whether a person was asked about these two already."""
-        a, b = (self.nodes[name].memory for name in pair)
-        return rejection_key(a, b) in self.models.rejected
+    def near(self, memories: Sequence[Memory], *, floor: float) -> tuple[Candidate, ...]:
+        """Pairs at least as similar as the floor."""
+        if not memories:  # a model is loaded by the first call, whether there is anything to embed or not
+            return ()
+        vectors = self.reader.encoder.encode([memory.text for memory in memories])
+        most, contexts = self.means.settings.neighbours, reads_context(self.reader.scorer)
+        return find_candidates(memories, vectors, floor=floor, neighbours=most, contexts=contexts)
+
+    def _answered(self, a: Memory, b: Memory) -> bool:
+        return rejection_key(a, b) in self.means.rejected
 
     def _by_words(self, nodes: Sequence[Node]) -> tuple[Verdict, ...]:
         """The verdicts on pairs of one type that are similar enough to show a person."""
-        worth = {pair for pair in partners(nodes) if not self._answered(pair)}
+        stored = {name: node.memory for name, node in self.nodes.items()}
+        worth = {(a, b) for a, b in partners(nodes) if not self._answered(stored[a], stored[b])}
         memories = _judged(nodes, worth)
-        near = self.models.near(memories, floor=self.models.settings.review_above)
+        near = self.near(memories, floor=self.settings.review_above)
         pairs = [pair for pair in near if (pair.a, pair.b) in worth]
         texts = {memory.id: memory.text for memory in memories}
-        return tuple(self._lined(verdict, texts) for verdict in self.models.verdicts(memories, pairs))
+        return tuple(self._lined(verdict, texts) for verdict in self.reader.verdicts(memories, pairs))
 
     def _with_questions(
         self, verdicts: Iterable[Verdict], reasons: Mapping[Pair, Evidence]
@@ -202,15 +168,15 @@ class GraphJudge:
         """All verdicts, with pairs that may be one for another reason than what they say as a whole."""
         known = {(item.pair.a, item.pair.b): item for item in verdicts}
         settled = {pair for pair, item in known.items() if item.auto or item.label is Label.UNSURE}
-        asked = {
-            pair: why for pair, why in reasons.items() if pair not in settled and not self._answered(pair)
-        }
+        nodes = self.nodes
+        new = (pair for pair in reasons if pair not in settled)
+        asked = [(a, b) for a, b in new if not self._answered(nodes[a].memory, nodes[b].memory)]
         ends = sorted({end for pair in asked for end in pair})
-        said = [self.nodes[end].statement for end in ends]
-        vectors = dict(zip(ends, self.models.encoder.encode(said), strict=True)) if ends else {}
-        for (a, b), reason in asked.items():
+        said = [nodes[end].statement for end in ends]
+        vectors = dict(zip(ends, self.reader.encoder.encode(said), strict=True)) if ends else {}
+        for a, b in asked:
             pair = Candidate(a, b, float(vectors[a] @ vectors[b]))
-            known[a, b] = Verdict(pair, Label.UNSURE, evidence=(reason,))
+            known[a, b] = Verdict(pair, Label.UNSURE, evidence=(reasons[a, b],))
         return tuple(known.values())
 
     def _lined(self, verdict: Verdict, texts: Mapping[str, str]) -> Verdict:
@@ -222,22 +188,19 @@ class GraphJudge:
             # Many facts against many facts: what looks like a contradiction of the whole is two things.
             return replace(verdict, label=Label.DISTINCT, auto=False)
         a, b = texts[verdict.pair.a], texts[verdict.pair.b]
-        close = verdict.pair.cosine > self.models.settings.merge_above
-        verdict = self._without_names(verdict, a, b)
-        return replace(verdict, auto=verdict.auto and close and same_subject(a, b))
-
-    def _without_names(self, verdict: Verdict, a: str, b: str) -> Verdict:
-        """The verdict where words of the names in front, which have no place in a sentence, held it back."""
-        if verdict.label is not Label.DUPLICATE or not any(item.kind == PLACE for item in verdict.evidence):
-            return verdict
+        close = verdict.pair.cosine > self.settings.merge_above
+        rest = tuple(item for item in verdict.evidence if item.kind != PLACE)
         said = (text.partition(": ")[2] for text in (a, b))
-        if any(item.kind == PLACE for item in compare(*said)):
-            return verdict
-        texts = PairInput(a=a, b=b, cosine=verdict.pair.cosine)
-        limits = self.models.thresholds or limits_for(self.models.scorer, texts)
-        evidence = tuple(item for item in verdict.evidence if item.kind != PLACE)
-        auto = decide(verdict.probabilities, evidence, limits, entailment=verdict.entailment)[1]
-        return replace(verdict, auto=auto, evidence=evidence)
+        if (
+            verdict.label is Label.DUPLICATE
+            and len(rest) < len(verdict.evidence)
+            and not any(item.kind == PLACE for item in compare(*said))
+        ):  # words of the names in front, which have no place in a sentence, held it back
+            inputs = PairInput(a=a, b=b, cosine=verdict.pair.cosine)
+            limits = self.reader.thresholds or limits_for(self.reader.scorer, inputs)
+            auto = decide(verdict.probabilities, rest, limits, entailment=verdict.entailment)[1]
+            verdict = replace(verdict, auto=auto, evidence=rest)
+        return replace(verdict, auto=verdict.auto and close and same_subject(a, b))
 
 
 def judged_text(memory: Memory, text: str) -> Memory:
@@ -261,7 +224,7 @@ def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSetti
     return len(group) - len(set(group.values()))
 
 
-def united(members: Sequence[Node], models: GraphModels) -> tuple[Node, tuple[str, ...]]:
+def united(members: Sequence[Node], reader: Reader, *, now: datetime) -> tuple[Node, tuple[str, ...]]:
     """Who survives a merge, and with which observations: all of them, but what another one says.
 
     The name that says more stays: more words that mean something, none of them twice, then longer.
@@ -276,14 +239,14 @@ def united(members: Sequence[Node], models: GraphModels) -> tuple[Node, tuple[st
     others.sort(key=lambda node: node.id)
     kept = list(dict.fromkeys(survivor.content))
     for node in others:
-        kept = _joined(kept, node, models)
+        kept = _joined(kept, node, reader)
     if missing([" ".join(node.content) for node in members], " ".join(kept)):
         every: dict[str, str] = {}
         for text in (text for node in (survivor, *others) for text in node.content):
             every.setdefault(statement_key(text), text)
         kept = list(every.values())
     used = combined([survivor.observations, *(node.observations for node in others)])
-    mark = f"{MERGED_MARK}{', '.join(node.id for node in others)} on {models.now.date().isoformat()}"
+    mark = f"{MERGED_MARK}{', '.join(node.id for node in others)} on {now.date().isoformat()}"
     # What the survivor said stays in its place: a running server can only append.
     staying = dict.fromkeys(text for text in survivor.observations if text in kept or text in used)
     return survivor, tuple(dict.fromkeys((*staying, *kept, *used, mark)))
@@ -316,7 +279,7 @@ def question(found: Finding) -> Merge | None:
     return None
 
 
-def _joined(kept: Sequence[str], node: Node, models: GraphModels) -> list[str]:
+def _joined(kept: Sequence[str], node: Node, reader: Reader) -> list[str]:
     """What is kept already, with the observations of one more entity that add something."""
     known = {statement_key(text) for text in kept}
     new = [text for text in dict.fromkeys(node.content) if statement_key(text) not in known]
@@ -328,10 +291,27 @@ def _joined(kept: Sequence[str], node: Node, models: GraphModels) -> list[str]:
         fewer = min(len(words[a]), len(words[b]))
         pairs += [(a, b)] if fewer and len(words[a] & words[b]) >= SHARED * fewer else []
     memories = {name: Memory(name, text, node.memory.scope) for name, text in ids.items()}
-    same = [verdict for verdict in models.side_by_side(memories, pairs) if verdict.auto]
+    same = [verdict for verdict in _side_by_side(memories, pairs, reader) if verdict.auto]
     said = {verdict.pair.b for verdict in same if verdict.entailment[0] >= ENTAILED}
     said |= {v.pair.a for v in same if v.pair.b not in said and v.entailment[1] >= ENTAILED}
     return [text for name, text in ids.items() if name not in said]
+
+
+def _side_by_side(
+    memories: Mapping[str, Memory], pairs: Sequence[Pair], reader: Reader
+) -> tuple[Verdict, ...]:
+    """The verdicts on these pairs as they stand among all memories that occur in one of them."""
+    names = sorted({end for pair in pairs for end in pair})
+    if not names:
+        return ()
+    row = {name: place for place, name in enumerate(names)}
+    texts = [memories[name].text for name in names]
+    vectors = reader.encoder.encode(texts)
+    near = [Near(a, b, float(vectors[row[a]] @ vectors[row[b]])) for a, b in pairs]
+    if reads_context(reader.scorer):
+        placed = contexts_of(vectors, texts, np.array([(row[a], row[b]) for a, b in pairs], dtype=np.int64))
+        near = [replace(pair, context=context) for pair, context in zip(near, placed, strict=True)]
+    return reader.verdicts(memories.values(), near)
 
 
 def _ends(verdict: Verdict) -> frozenset[str]:

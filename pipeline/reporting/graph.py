@@ -18,9 +18,10 @@ from ...models.text.words import counted
 from ...records import Candidate, Label, Memory
 from ..actions import Action, Merge, Promote, Prune, Relate, Rewrite, TextChange
 from ..answers import as_answered
+from ..judging.statements import Reader
 from ..plan import RunResult
 from ..planning.doubts import open_question
-from ..planning.graph_judging import GraphModels, GraphView
+from ..planning.graph_judging import GraphView
 from ..planning.graph_relations import RelationChanges, dangling, orphans, relation_changes, shown
 from ..planning.hooks import Means, Proposal
 from ..planning.plan_file import parse_plan
@@ -389,12 +390,12 @@ def ranking(nodes: Sequence[Node]) -> Look:
     return {"memories": rows}, [head, *(f"  {_ranked(each)}" for each in rows)]
 
 
-def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], models: GraphModels) -> Look:
+def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], reader: Reader) -> Look:
     """What long-term memory says for and against each core memory, given by name and text."""
     if not core:
         return {"beliefs": []}, ["The core memory is empty, or none was given with --core."]
     parts, texts = [part for node in nodes for part in node.parts], [text for _, text in core]
-    vectors = models.encoder.encode([*texts, *(part.text for part in parts)])
+    vectors = reader.encoder.encode([*texts, *(part.text for part in parts)])
     cosines = vectors[: len(core)] @ vectors[len(core) :].T
     held, lines = list[Data](), [f"Beliefs ({len(core)}):"]
     for row, (name, text) in enumerate(core):
@@ -403,7 +404,7 @@ def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], models: Grap
         about = {part.id: part for part in near if owner_of(part.id) != name}
         belief = [Memory("0", text, part.scope) for part in parts[:1]]
         pairs = [Candidate("0", part, 0.0) for part in about]
-        for verdict in models.verdicts([*belief, *about.values()], pairs):
+        for verdict in reader.verdicts([*belief, *about.values()], pairs):
             if verdict.label in _SIDES:
                 part = about[verdict.pair.b]
                 told = {"memory": owner_of(part.id), "observation": part.text}

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from builders import NOW
 from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.judging.statements import Reader
 from mem0_dream.pipeline.kinds.graph import GraphKind
 from mem0_dream.pipeline.plan import Plan, RunResult
-from mem0_dream.pipeline.planning.graph_judging import GraphModels
 from mem0_dream.pipeline.rules.graph_use import GraphSettings
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.graph.entities import Node, nodes_of
@@ -113,8 +113,8 @@ def repair(opened: Session) -> RunResult | None:
     return opened.apply(plan, now=NOW) if plan is not None else None
 
 
-def models(opened: Session) -> GraphModels:
-    return kind_of(opened).models(opened.means(NOW))
+def models(opened: Session) -> Reader:
+    return kind_of(opened).reader(opened.means(NOW))
 
 
 def kind_of(opened: Session) -> GraphKind:

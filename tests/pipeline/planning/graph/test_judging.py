@@ -101,7 +101,7 @@ def test_a_drafted_memory_is_judged_as_a_second_pass_would(graph):
     )
     with graph.judged(scorer, *(entity(*each) for each in said.items()), encoder=encoder) as opened:
         found = {node.id: node for node in nodes_of(opened.read(ScopeFilter()).memories)}
-        judge = GraphJudge(found, models(opened))
+        judge = GraphJudge(found, models(opened), GraphSettings(), opened.means(NOW))
         living = [replace(node.memory, text=node.statement) for node in found.values()]
         judge.sources[text] = frozenset({"a", "b"})
         judge.drafted([replace(living[0], id="drafted", text=text)], living)
@@ -189,7 +189,7 @@ def test_observations_that_are_united_are_judged_where_they_stand(graph):
     api = entity("api", f"{NEAR[0]} since May", "Deployed with Helm")
     scorer = always(0.0, 0.0, context=True)
     with graph.judged(scorer, api, entity("api two", *NEAR)) as opened:
-        united(nodes_of(opened.read(ScopeFilter()).memories), models(opened))
+        united(nodes_of(opened.read(ScopeFilter()).memories), models(opened), now=NOW)
     assert scorer.asked
     assert all(pair.cosine > 0 and pair.context is not None for pair in scorer.asked)
 
