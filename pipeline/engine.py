@@ -187,7 +187,7 @@ class Session:
             return plan
         living = [memory for memory in inventory.memories if not memory.is_retired(plan.now.date())]
         encode, accessed = self.models.read().encode, self.access.last(plan.store)
-        return checked(plan, living, encode=encode, questions=count, accessed=accessed).plan
+        return checked(plan, living, encode=encode, questions=count, accessed=accessed)
 
     def completed(self, plan: Plan) -> Plan:
         """A plan that was read, edited and answered elsewhere, as it will be applied to this store."""

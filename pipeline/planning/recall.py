@@ -7,7 +7,7 @@ of the scope. A merge that makes a fact harder to find is left out of the plan a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -31,22 +31,9 @@ ANSWERS = 0.4  # least cosine of what answers a question: in a small store somet
 _DECIMALS = 6  # of cosines, so that equal texts stay equally near in every order
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """A fact that stays and would no longer answer a question, and the actions that did it."""
-
-    question: str
-    fact: str
-    actions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """The plan without what would have hidden a fact, the number of questions, and what was found."""
-
-    plan: Plan
-    asked: int
-    losses: tuple[Loss, ...] = ()
+Loss = tuple[
+    str, str, list[str]
+]  # a question, a fact that would not answer it any more, and the actions to blame
 
 
 def checked(
@@ -56,21 +43,20 @@ def checked(
     encode: Encode,
     questions: int,
     accessed: Mapping[str, datetime],
-) -> Recall:
-    """The plan after so many questions about living memories were asked before and after it."""
+) -> Plan:
+    """The plan without what would hide a fact from so many questions, and with a note for each."""
     asked = _questions(plan, memories, questions, accessed)
-    losses: list[Loss] = []
+    notes: dict[str, str] = {}
     while lost := _losses(plan, memories, asked, encode):
-        losses += lost
-        out = {name for loss in lost for name in loss.actions}
-        plan = replace(plan, actions=tuple(action for action in plan.actions if action.id not in out))
-    first = {name: loss for loss in reversed(losses) for name in loss.actions}
-    notes = (
-        f"Recall check: {name} is left out, since memory {spoken_id(loss.fact)} would drop out of the {TOP} "
-        f"best answers to what memory {loss.question} says."
-        for name, loss in sorted(first.items(), key=lambda item: losses.index(item[1]))
-    )
-    return Recall(replace(plan, notes=(*plan.notes, *notes)), len(asked), tuple(losses))
+        for question, fact, actions in lost:
+            for name in actions:
+                told = (
+                    f"Recall check: {name} is left out, since memory {spoken_id(fact)} would drop out of the "
+                    f"{TOP} best answers to what memory {question} says."
+                )
+                notes.setdefault(name, told)
+        plan = replace(plan, actions=tuple(action for action in plan.actions if action.id not in notes))
+    return replace(plan, notes=(*plan.notes, *notes.values()))
 
 
 def _questions(
@@ -108,7 +94,7 @@ def _losses(plan: Plan, memories: Sequence[Memory], asked: Sequence[Memory], enc
                 # What moved is to blame: the fact's own new text, else the new texts that took its place.
                 risen = [written[name] for name in now if name in written and name not in then]
                 names = [written[fact]] if fact in written else sorted(set(risen))
-                losses += [Loss(question.id, fact, tuple(names))] if names else []
+                losses += [(question.id, fact, names)] if names else []
     return losses
 
 

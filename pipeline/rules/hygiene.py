@@ -24,7 +24,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingExtraError
-from ...models.text.tables import pattern, table_lines, table_words
+from ...models.text.tables import expression, pattern, spelled_out, table_lines, table_pairs, table_words
 from ...models.text.words import exact_key
 from ...records import Memory, Scope
 from ...settings import Settings
@@ -40,18 +40,10 @@ _NO_SECRETS = frozenset({"Base64 High Entropy String", "Hex High Entropy String"
 _PRIVATE_KEY = "Private Key"
 _BY_NAME = "Secret Keyword"
 """A value behind a word such as password: likely a secret, but somebody may want it remembered."""
-_FORMS = {
-    "OpenAI Key": r"sk-(?:proj|svcacct|admin)-[\w-]{20,}",
-    "Anthropic Key": r"sk-ant-[\w-]{20,}",
-    "Google API Key": r"AIza[\w-]{35}",
-    "GitHub Token": r"github_pat_\w{20,}",
-    "Hugging Face Token": r"hf_[A-Za-z0-9]{20,}",
-    "Groq Key": r"gsk_[A-Za-z0-9]{20,}",
-    "mem0 Key": r"m0-[A-Za-z0-9]{20,}",
-    _BY_NAME: r"(?:password|passcode) (?:for|of) [^.:\n]{2,40}?(?: is|:) (?=\S*\d)(?P<value>\S{4,})",
-}
-"""Keys by their prefix that detect-secrets does not know, and a password that is told in a sentence."""
-_TOLD = tuple((kind, re.compile(rf"(?<![\w-]){form}", re.IGNORECASE)) for kind, form in _FORMS.items())
+_TOLD = tuple(
+    (kind, re.compile(rf"(?<![\w-]){form}", re.IGNORECASE))
+    for kind, form in table_pairs("junk", "secrets").items()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +95,6 @@ def masked(text: str, secrets: Sequence[Secret]) -> str:
     return "".join(part if part in kinds else pattern("unspaced").sub(cover, part) for part in parts)
 
 
-def kinds_of(secrets: Iterable[Secret]) -> str:
-    """What was found, without repeating it."""
-    return ", ".join(dict.fromkeys(secret.kind for secret in secrets))
-
-
 def _is_placeholder(kind: str, value: str) -> bool:
     """Whether a value only stands for a secret, or is a word in capitals."""
     from detect_secrets.filters import heuristic
@@ -134,30 +121,18 @@ def _detectors() -> tuple[tuple[str, Any], ...]:
     return tuple((kind, plugins[kind]()) for kind in sorted(plugins) if kind not in _NO_SECRETS)
 
 
-_ZERO_WIDTH = "\u200b-\u200d\u2060-\u2064\ufeff"
-_INVISIBLE = re.compile(f"[{_ZERO_WIDTH}\u00ad\u180e\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-_TURNED = re.compile("[\u202a\u202b\u202d\u202e\u2066-\u2068]")
-_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
-_SPELT = re.compile("[\U000e0001\U000e0020-\U000e007f]")
-_CUT = re.compile(f"[A-Za-z][{_ZERO_WIDTH}]+(?=[A-Za-z])")
-_CLAUSE = (
-    r"(?:\A|[.!?:;,\n>\])*#|—–-]\s*"
-    r"|\b(?:please|now|then|and|must|should|always|instead|first|important|reader)\s+)"
-)
 _FEW = 2  # words cut by characters nobody sees are no accident of copying
-
-
 _LINES = "|".join(line.replace(" ", r"\s+") for line in table_lines("junk", "orders"))  # any white space
-_ORDERS = re.compile(rf"{_CLAUSE}(?:{_LINES})", re.IGNORECASE)  # each at the beginning of a clause
-_MARKS = re.compile("|".join(table_lines("junk", "template_marks")), re.MULTILINE | re.IGNORECASE)
-_ABOUT = re.compile(rf"\b(?:{'|'.join(table_lines('junk', 'about_orders'))})", re.IGNORECASE)
+_ORDERS = re.compile(rf"{spelled_out('clause_begins')}(?:{_LINES})", re.IGNORECASE)
+_MARKS, _ABOUT = expression("junk", "template_marks"), expression("junk", "about_orders")
 
 
 def injected(text: str) -> str:
     """Why a text is an order to its reader, or hides one, in a few words; empty if it is neither."""
     if _hidden(text):
         return "characters that nobody sees"
-    plain = pattern("any_quotation").sub(" … ", _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
+    visible = pattern("invisible").sub("", unicodedata.normalize("NFKC", text))
+    plain = pattern("any_quotation").sub(" … ", visible)
     if _MARKS.search(plain):
         return "marks of a chat template"
     return "an instruction to its reader" if _ORDERS.search(plain) and not _ABOUT.search(plain) else ""
@@ -165,11 +140,11 @@ def injected(text: str) -> str:
 
 def _hidden(text: str) -> bool:
     """Whether characters that no reader sees turn words round, cut them, or spell something."""
-    text = _FLAG.sub("", text)
-    if _SPELT.search(text) or len(_CUT.findall(text)) >= _FEW:
+    text = pattern("flag_of_region").sub("", text)
+    if pattern("spelt_unseen").search(text) or len(pattern("cut_unseen").findall(text)) >= _FEW:
         return True
     leftward = any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
-    return bool(_TURNED.search(text)) and not leftward
+    return bool(pattern("turned_round").search(text)) and not leftward
 
 
 ECHOES = 10
@@ -179,8 +154,6 @@ In 283 invented stores and three labelled ones no fact stands more than twice in
 LONGEST = 200  # characters of a sentence that is compared: a longer one says something
 _FEWEST_LINES = 3  # fewer lines of a log are a quotation
 _MOST = 0.75  # so many of the lines must look like a log
-_END = r"[\s.!?…~:)\U0001F300-\U0001FAFF\u2600-\u27BF]*"
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
 def _any_of(key: str) -> str:
@@ -193,7 +166,7 @@ def _whole(key: str) -> re.Pattern[str]:
     """Matches whole sentences; a space stands for any white space, in a class of characters for itself."""
     spaced = {" ": r"\s+", " ?": r"\s*"}
     part = re.sub(r"\[[^\]]*\]| \?| ", lambda at: spaced.get(at[0], at[0]), _any_of(key))
-    return re.compile(rf"(?:{part}){_END}", re.IGNORECASE)
+    return re.compile(rf"(?:{part}){spelled_out('end_of_said')}", re.IGNORECASE)
 
 
 def _opening(key: str, before: str) -> re.Pattern[str]:
@@ -244,8 +217,8 @@ def find_junk(
     findings: dict[str, Finding] = {}
     for memory in loose if Junk.SECRET in classes else ():
         if secrets := find_secrets(memory.text):
-            detail, certain = f"holds a secret: {kinds_of(secrets)}", any(each.certain for each in secrets)
-            shown = masked(memory.text, secrets)
+            kinds, certain = dict.fromkeys(each.kind for each in secrets), any(s.certain for s in secrets)
+            detail, shown = f"holds a secret: {', '.join(kinds)}", masked(memory.text, secrets)
             findings[memory.id] = Finding(memory, Junk.SECRET, detail, certain, shown)
     for junk, look in _LOOKS.items():
         for memory in loose if junk in classes else ():
@@ -288,7 +261,7 @@ def shown_text(text: str, settings: Settings) -> str:
 
 
 def _made_of(text: str, *patterns: re.Pattern[str]) -> bool:
-    sentences = [each.strip(" \t\r\n\"'“”*_-") for each in _SENTENCE.split(text.strip())]
+    sentences = [each.strip(" \t\r\n\"'“”*_-") for each in pattern("between_sentences").split(text.strip())]
     said = [each for each in sentences if each]
     return bool(said) and all(
         len(each) <= LONGEST and any(pattern.fullmatch(each) for pattern in patterns) for each in said
