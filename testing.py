@@ -10,30 +10,22 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .models.scorer import PairInput, PairScores, Thresholds
-from .pipeline.stores.base import (
-    Add,
-    Capabilities,
-    Change,
-    Delete,
-    Restore,
-    Retire,
-    ScopeFilter,
-    Snapshot,
-    Store,
-    Update,
-)
-from .records import Inventory, Memory, Scope, as_utc, says_pinned
+from .pipeline.stores import base
+from .pipeline.stores.base import Snapshot
+from .records import Inventory, Memory, Scope, noted_moment, says_pinned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DIMENSIONS = 64
+_MOMENTS = ("created_at", "updated_at", "accessed_at")
+_FIELDS = ("text", "scope", "category", *_MOMENTS, "expires_on", "pinned", "metadata")
 
 
 class FakeEncoder:
@@ -93,11 +85,11 @@ class FakeScorer:
         return PairScores(probabilities, np.repeat(probabilities[:, :1], 2, axis=1))
 
 
-class InMemoryStore(Store):
+class InMemoryStore(base.Store):
     """A store in a dictionary, with everything a real one does that the writer relies on."""
 
     kind = "memory"
-    capabilities = Capabilities(retire=True, vector=True, amend=True)
+    capabilities = base.Capabilities(retire=True, vector=True, amend=True)
 
     def __init__(self, memories: Iterable[Memory] = (), *, fingerprint: str = "in-memory") -> None:
         """Fill the store with memories, under the ids they have."""
@@ -106,14 +98,14 @@ class InMemoryStore(Store):
         self.rows: dict[str, dict[str, Any]] = {memory.id: _payload(memory) for memory in memories}
         self.vectors: dict[str, tuple[float, ...]] = {i: _vector(row["text"]) for i, row in self.rows.items()}
         self.lost_in_search: set[str] = set()
-        self.before_write: Callable[[Change], None] = lambda _: None
-        self.after_write: Callable[[Change], None] = lambda _: None
+        self.before_write: Callable[[base.Change], None] = lambda _: None
+        self.after_write: Callable[[base.Change], None] = lambda _: None
         self._numbers = itertools.count(1)
 
     def __repr__(self) -> str:
         return f"InMemoryStore({json.dumps(self.rows, indent=1)})"
 
-    def read(self, scopes: ScopeFilter) -> Inventory:
+    def read(self, scopes: base.ScopeFilter) -> Inventory:
         """List the matching memories."""
         memories = [self.parse(Snapshot(memory_id, row)) for memory_id, row in self.rows.items()]
         matching = (memory for memory in memories if scopes.matches(memory.scope))
@@ -126,21 +118,11 @@ class InMemoryStore(Store):
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a record back into a memory."""
-        row = snapshot.payload
-        moments = {
-            name: as_utc(datetime.fromisoformat(row[name])) if row[name] else None
-            for name in ("created_at", "updated_at", "accessed_at")
-        }
-        return Memory(
-            id=snapshot.id,
-            text=row["text"],
-            scope=Scope(tuple((name, value) for name, value in row["scope"])),
-            category=row["category"],
-            expires_on=date.fromisoformat(row["expires_on"]) if row["expires_on"] else None,
-            pinned=row["pinned"],
-            metadata=row["metadata"],
-            **moments,
-        )
+        row = {name: snapshot.payload[name] for name in _FIELDS}
+        row |= {name: noted_moment(row[name]) for name in _MOMENTS}
+        row["scope"] = Scope(tuple(map(tuple, row["scope"])))
+        row["expires_on"] = row["expires_on"] and date.fromisoformat(row["expires_on"])
+        return Memory(id=snapshot.id, **row)
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """The record that was added with this mark."""
@@ -152,75 +134,53 @@ class InMemoryStore(Store):
         """Whether a search would return the record; tests may lose it on purpose."""
         return memory_id in self.rows and memory_id not in self.lost_in_search
 
-    def write(self, change: Change) -> str:
+    def write(self, change: base.Change) -> str:
         """Make one change, calling the hooks before and after it."""
         self.before_write(change)
-        memory_id = self._change(change)
+        memory_id = super().write(change)
         self.after_write(change)
         return memory_id
 
-    def _change(self, change: Change) -> str:
-        if isinstance(change, Add):
-            return self._add(change)
-        if isinstance(change, Restore):
-            memory_id = change.snapshot.id
-            self.rows[memory_id] = json.loads(json.dumps(change.snapshot.payload))
-            self.vectors[memory_id] = change.snapshot.vector or ()
-            return memory_id
-        if isinstance(change, Delete):
-            self.rows.pop(change.id, None)
-            self.vectors.pop(change.id, None)
-            return change.id
+    def _restore(self, change: base.Restore) -> str:
+        memory_id = change.snapshot.id
+        self.rows[memory_id] = json.loads(json.dumps(change.snapshot.payload))
+        self.vectors[memory_id] = change.snapshot.vector or ()
+        return memory_id
+
+    def _delete(self, change: base.Delete) -> str:
+        self.rows.pop(change.id, None)
+        self.vectors.pop(change.id, None)
+        return change.id
+
+    def _update(self, change: base.Update) -> str:
+        self.rows[change.id]["text"] = change.text
+        self.vectors[change.id] = _vector(change.text)
+        return change.id
+
+    def _amend(self, change: base.Amend) -> str:
         row = self.rows[change.id]
-        if isinstance(change, Update):
-            row["text"] = change.text
-            self.vectors[change.id] = _vector(change.text)
-            return change.id
         row["metadata"] |= json.loads(json.dumps(dict(change.metadata)))
-        if isinstance(change, Retire):
-            row["expires_on"] = change.day.isoformat()
-            return change.id
         if change.created_at is not None:
             row["created_at"] = change.created_at.isoformat()
         if change.expires is not None:
             row["expires_on"] = change.expires or None
         return change.id
 
-    def _add(self, change: Add) -> str:
+    def _add(self, change: base.Add) -> str:
         memory_id = next(i for i in (f"new-{n}" for n in self._numbers) if i not in self.rows)
-        accessed = change.metadata.get("last_accessed_at")
-        memory = Memory(
-            id=memory_id,
-            text=change.text,
-            scope=change.scope,
-            category=change.metadata.get("category"),
-            created_at=change.created_at,
-            updated_at=change.created_at,
-            accessed_at=datetime.fromisoformat(accessed) if accessed else None,
-            metadata=change.metadata,
-        )
-        self.rows[memory_id] = _payload(memory) | {"mark": change.mark}
+        stated, metadata = change.created_at, change.metadata
+        accessed = noted_moment(metadata.get("last_accessed_at"))
+        about = (metadata.get("category"), stated, stated, accessed)
+        memory = Memory(memory_id, change.text, change.scope, *about, metadata=metadata)
+        self.rows[memory_id] = _payload(memory, change.mark)
         self.vectors[memory_id] = _vector(change.text)
         return memory_id
 
 
-def _payload(memory: Memory) -> dict[str, Any]:
-    def iso(moment: datetime | date | None) -> str | None:
-        """ISO 8601, or nothing."""
-        return moment.isoformat() if moment else None
-
-    return {
-        "text": memory.text,
-        "scope": [list(pair) for pair in memory.scope.ids],
-        "category": memory.category,
-        "created_at": iso(memory.created_at),
-        "updated_at": iso(memory.updated_at),
-        "accessed_at": iso(memory.accessed_at),
-        "expires_on": iso(memory.expires_on),
-        "pinned": memory.pinned or says_pinned(memory.text),
-        "metadata": json.loads(json.dumps(dict(memory.metadata))),
-        "mark": None,
-    }
+def _payload(memory: Memory, mark: str | None = None) -> dict[str, Any]:
+    row = {name: getattr(memory, name) for name in _FIELDS} | {"scope": memory.scope.ids, "mark": mark}
+    row |= {"pinned": memory.pinned or says_pinned(memory.text), "metadata": dict(memory.metadata)}
+    return dict(json.loads(json.dumps(row, default=lambda moment: moment.isoformat())))
 
 
 def _vector(text: str) -> tuple[float, ...]:

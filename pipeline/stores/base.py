@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ...errors import UsageError
+from ...errors import RefusedChangeError, UsageError
 from ...records import Inventory, Memory, Scope
 
 LINKS = ":entities"  # behind a store's fingerprint it names the links beside it
@@ -133,11 +133,15 @@ class ScopeFilter:
 
 
 class Store:
-    """A place where memories live; what raises here every kind does, the rest only some."""
+    """A place where memories live; what raises here every kind does, the rest only some.
+
+    A kind takes the changes that it has a method for, named like the change: `_add` for an `Add`.
+    """
 
     kind: str  # short name printed before ids, such as "mem0"
     fingerprint: str  # equal for equal places; holds no secret
     capabilities: Capabilities
+    called: str  # the place in a sentence, such as "a knowledge graph"
     section: Mapping[str, Any] = MappingProxyType({})  # limits in the store's own configuration, unchecked
     llm: Mapping[str, Any] | None = None  # the language model that this configuration names
 
@@ -149,17 +153,14 @@ class Store:
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, retired ones included, and say what is missing.
 
-        Raises:
-            UsageError: If the filter names an id that this kind does not know.
-            StoreError: If the store cannot be asked.
+        `UsageError` if the filter names an id that this kind does not know, `StoreError` if nothing answers.
         """
         raise NotImplementedError
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; an id is absent from the answer only if it is truly gone.
 
-        Raises:
-            StoreError: If the store cannot be asked, so that an outage never looks like a deletion.
+        `StoreError` if the store cannot be asked, so that an outage never looks like a deletion.
         """
         raise NotImplementedError
 
@@ -182,15 +183,17 @@ class Store:
             RefusedChangeError: If this change is impossible, or what it changes moved meanwhile.
             StoreError: If the store did not do it.
         """
-        raise NotImplementedError
+        if isinstance(change, Retire) and not hasattr(self, "_retire"):
+            change = Amend(change.id, change.metadata, expires=change.day.isoformat())
+        make = getattr(self, f"_{type(change).__name__.lower()}", None)
+        if make is None:
+            raise RefusedChangeError(f"{self.called} takes no such change")
+        return str(make(change))
 
     def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
         """Copy what a run rewrites whole, and name the copies; the folder is named like the run.
 
-        The journal alone is enough for a store that changes single records.
-
-        Raises:
-            StoreError: If it cannot be copied, or no run may begin now.
+        Of single records the journal keeps enough. `StoreError` if a copy fails, or no run may begin now.
         """
         return ()
 

@@ -93,6 +93,7 @@ class GraphStore(Store):
     """Entities and relations behind a medium: the file itself, or a running server."""
 
     kind = "graph"
+    called = "a knowledge graph"
     capabilities = Capabilities(in_place=True)
 
     def __init__(self, medium: Medium, *, state: Path, core: Path | None = None) -> None:
@@ -157,20 +158,10 @@ class GraphStore(Store):
 
     def write(self, change: Change) -> str:
         """Make one change, all at once; none while there is a broken line."""
-        document = self.document()
         memory_id = change.snapshot.id if isinstance(change, Restore) else getattr(change, "id", "")
-        if document.broken and memory_id != entities.BROKEN_LINES:
+        if self.document().broken and memory_id != entities.BROKEN_LINES:
             raise StoreError("The graph holds broken lines; run again with --repair. Nothing was changed.")
-        match change:
-            case Update():
-                self._update(document, change)
-            case Delete():
-                self._delete(document, change)
-            case Restore():
-                self._restore(memory_id)
-            case _:
-                raise RefusedChangeError("a knowledge graph takes no such change")
-        return str(memory_id)
+        return super().write(change)
 
     def backup(self, folder: Path) -> Sequence[Path]:
         """Copy the files as they are before a run, if it may begin."""
@@ -274,7 +265,8 @@ class GraphStore(Store):
             self.notes.note(_LEFT, digest(after))
         self.medium.save(before, after)
 
-    def _update(self, document: GraphDocument, change: Update) -> None:
+    def _update(self, change: Update) -> str:
+        document = self._held[1]
         if change.id == entities.BROKEN_LINES and change.id not in document.names:
             if change.at is None:
                 raise RefusedChangeError("broken lines are moved by a run alone")
@@ -283,7 +275,7 @@ class GraphStore(Store):
                 keep_entry(path, {"movedAt": change.at.isoformat(), "lines": rows}, same=("lines",))
                 kept = [line for line in document.lines if line.kind != "broken"]
                 self._save(document.with_lines(kept), key=self._key(change.id))
-            return
+            return change.id
         part_of = None if change.id in document.names else split_part(change.id)
         name, part = part_of or (change.id, "")
         if part == entities.RELATIONS:
@@ -298,6 +290,7 @@ class GraphStore(Store):
         if part != entities.RELATIONS:
             self._promote(document.entities[name][0], change.observations, change.at)
         self._save(new, key=self._key(change.id))
+        return change.id
 
     def _promote(self, line: GraphLine, observations: Sequence[str], at: datetime | None) -> None:
         marked = {text for text in observations if text.startswith(entities.PROMOTED_MARK)}
@@ -308,11 +301,12 @@ class GraphStore(Store):
         name, kind = line.item["name"], line.item["entityType"]
         self.core.promote(name, kind, observations, at=at, key=self._key(f"core {name}"))
 
-    def _delete(self, document: GraphDocument, change: Delete) -> None:
+    def _delete(self, change: Delete) -> str:
+        document = self._held[1]
         if change.id not in document.names:
             if part := split_part(change.id):
                 self._save(document.without_observation(*part), key=self._key(change.id))
-            return
+            return change.id
         if change.into is None:
             if change.at is None or not change.reason:
                 why = f"memory {change.id} would go without a reason, which the archive has to keep"
@@ -328,9 +322,11 @@ class GraphStore(Store):
                 why = f"memory {change.into}, which takes its place, does not say all of it any more"
                 raise RefusedChangeError(why)
         self._save(document.without_entity(change.id, change.into), key=self._key(change.id))
+        return change.id
 
-    def _restore(self, memory_id: str) -> None:
+    def _restore(self, change: Restore) -> str:
         """Take this run's change of a record back; what was written since stays."""
+        memory_id = change.snapshot.id
         step = self._history.last(self.medium.name, self._key(memory_id))
         if step is not None:
             now = self._held[0]
@@ -339,6 +335,7 @@ class GraphStore(Store):
                 self._replace(now, after)
             self._history.taken_back(step)
         self._demote([self._key(f"core {memory_id}")])
+        return memory_id
 
     def _demote(self, changes: Sequence[str]) -> None:
         """Take changes of the core memory back; a damaged file was told before, and what is in it stays."""

@@ -18,7 +18,7 @@ from typing import Any
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....models.text.tables import expression
 from ....records import Inventory, Memory, Scope, as_utc, noted_moment, says_pinned
-from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
+from ..base import Capabilities, Delete, Restore, ScopeFilter, Snapshot, Store, Update
 from ..files import digest
 from ..files.undo import FileHistory, Image, keep_copy, keep_folders, read_image
 from .directories import INDEX, MemoryDirectory, unreadable
@@ -33,20 +33,66 @@ _NAMED_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
-class _About:
-    """What is known of a file besides its bytes."""
+class _File:
+    """A file of memories, and what is known of it besides its bytes."""
 
     path: Path
     directory: str  # name of its directory
+    image: Image
+    document: Document
     committed: datetime | None  # its latest commit
     dirty: bool  # whether somebody changed it since
     dated_ns: int  # modification time of the last write that was not ours: the age of what it says
+
+    def row(self, entry: Entry | None) -> dict[str, Any]:
+        """The record of a file that is one memory, or of one entry."""
+        document = self.document
+        said = (document.frontmatter, document.frontmatter.get("metadata"))
+        values = [each for each in said if isinstance(each, Mapping)]
+        created, updated = _dates(values, _CREATED), _dates(values, _UPDATED)
+        file = datetime.fromtimestamp(self.dated_ns / 1e9, UTC)
+        latest = (*updated, *created, self.committed or file)[0]
+        name, described, kind = (_line(document.value(key)) for key in ("name", "description", "type"))
+        text = entry.text if entry else document.body or described or name
+        stated = _moment_of(text.lstrip("([")[:_DATE_LENGTH]) if entry else None
+        days = {match[0] for match in _NAMED_DAY.finditer(self.path.stem)}
+        days = days or {day.date().isoformat() for day in (*created, *updated)}
+        metadata = {
+            str(k): _line(v) for item in reversed(values) for k, v in item.items() if isinstance(v, str)
+        }
+        marked = any(
+            document.value(key) in (True, "true", "yes") for key in ("pinned", "critical", "protected")
+        )
+        marked = marked or any(says_pinned(each) or _PROTECTED.match(each) for each in (text, described))
+        # What could not be written back faithfully is protected like a pinned memory.
+        fixed = not document.faithful or self.path.is_symlink() or not self.image.mode & 0o222
+        return {
+            "text": text,
+            "category": " / ".join(filter(None, (kind.casefold(), entry.heading if entry else ""))) or None,
+            "metadata": {
+                **metadata,
+                "name": name,
+                "description": described,
+                "frontmatter": bool(document.frontmatter),
+                **({"heading": entry.heading} if entry else {}),
+                "line": plain(document.source[: entry.start if entry else document.start]).count("\n") + 1,
+                # The latest moment it may have been written, and the one day that frontmatter or name gives.
+                "written": max([*created, *updated, (not self.dirty and self.committed) or file]).isoformat(),
+                "day": next(iter(days)) if len(days) == 1 else "",
+            },
+            "created_at": (stated or (*created, latest)[0]).isoformat(),
+            "updated_at": (stated or latest).isoformat(),
+            "pinned": marked or fixed,
+            "directory": self.directory,
+            "sha": self.image.digest,
+        }
 
 
 class MarkdownStore(Store):
     """Memories in Markdown files; what goes is copied to the archive first."""
 
     kind = "md"
+    called = "a directory of Markdown memories"
     capabilities = Capabilities(in_place=True)
 
     def __init__(self, directories: Sequence[MemoryDirectory], *, root: Path, state: Path) -> None:
@@ -107,17 +153,6 @@ class MarkdownStore(Store):
             return False
         return encode(snapshot.payload["text"].split("\n", 1)[0], bom=False) in state.data
 
-    def write(self, change: Change) -> str:
-        """Make one change; the file must be as it was read."""
-        match change:
-            case Update() | Delete():
-                self._change(change.id, change.text if isinstance(change, Update) else None)
-                return change.id
-            case Restore():
-                self._restore(change.snapshot)
-                return change.snapshot.id
-        raise RefusedChangeError("a directory of Markdown memories takes no such change")
-
     def backup(self, folder: Path) -> Sequence[Path]:
         """Put everything in the directories into the archive, as one file with modification times."""
         path = self.archive / "snapshots" / f"{folder.name}.tar"
@@ -152,11 +187,11 @@ class MarkdownStore(Store):
         state = self._look(path)
         if state is None:
             return
-        document, about = self._document(directory, path, state)
-        file = f"{directory.name}/{directory.relative(path)}"
+        file = self._file(directory, path, state)
+        document, name = file.document, f"{directory.name}/{directory.relative(path)}"
         for entry in document.entries:
-            yield Snapshot(f"{file}#{entry.id}", _memory_row(state, document, entry, about))
-        whole = Snapshot(file, _memory_row(state, document, None, about))
+            yield Snapshot(f"{name}#{entry.id}", file.row(entry))
+        whole = Snapshot(name, file.row(None))
         if whole.payload["text"] and not (document.entries or document.mixed or document.is_bare):
             yield whole
 
@@ -172,13 +207,11 @@ class MarkdownStore(Store):
             return Snapshot(memory_id, row | {"sha": sha})
         if state is None:
             return None
-        document, about = self._document(directory, path, state)
-        entry = document.entry(part) if part else None
-        gone = part and entry is None
-        return None if gone else Snapshot(memory_id, _memory_row(state, document, entry, about))
+        file = self._file(directory, path, state)
+        entry = file.document.entry(part) if part else None
+        return None if part and entry is None else Snapshot(memory_id, file.row(entry))
 
-    def _document(self, directory: MemoryDirectory, path: Path, state: Image) -> tuple[Document, _About]:
-        """A file of memories, and what is known of it; its age is that of the last foreign change."""
+    def _file(self, directory: MemoryDirectory, path: Path, state: Image) -> _File:
         note = self._history.noted(str(path), state.digest)
         held = self._parsed.get(path)
         if held is None or held[0] != state.digest:
@@ -188,11 +221,12 @@ class MarkdownStore(Store):
         if directory.path not in self._commits:
             self._commits[directory.path] = latest_commits(directory.path)
             self._dirty |= changed_files(directory.path)
-        committed = self._commits[directory.path].get(path)
+        committed, dirty = self._commits[directory.path].get(path), note is None and path in self._dirty
         dated = note["dated_ns"] if note else state.mtime_ns
-        return held[1], _About(path, directory.name, committed, note is None and path in self._dirty, dated)
+        return _File(path, directory.name, state, held[1], committed, dirty, dated)
 
-    def _change(self, memory_id: str, text: str | None) -> None:
+    def _update(self, change: Update | Delete) -> str:
+        memory_id, text = change.id, change.text if isinstance(change, Update) else None
         directory, path, part = self._place(memory_id)
         _refuse_link(path)
         state, data, ids = _read(path), None, None
@@ -205,7 +239,7 @@ class MarkdownStore(Store):
         elif not part and text is None:
             keep_copy(self.archive, memory_id, state.data, mtime_ns=state.mtime_ns)
         else:
-            document = _faithful(self._document(directory, path, state)[0], path)
+            document = _faithful(self._file(directory, path, state).document, path)
             entry = document.entry(part) if part else None
             if part and entry is None:
                 raise RefusedChangeError(f"the entry is gone from {path.name}")
@@ -220,14 +254,18 @@ class MarkdownStore(Store):
         note = self._note(path, state) | {"ids": ids}
         self._history.write(path, data, before=state, key=memory_id, note=note)
         self._seen[path] = digest(data) if data is not None else None
+        return memory_id
+
+    _delete = _update
 
     def _note(self, path: Path, state: Image | None) -> dict[str, Any]:
         """What was noted about a file, for what comes of it: our own writes make no memory younger."""
         noted = self._history.noted(str(path), state.digest) if state else None
         return noted or {"ids": None, "dated_ns": state.mtime_ns if state else 0}
 
-    def _restore(self, snapshot: Snapshot) -> None:
+    def _restore(self, change: Restore) -> str:
         """Take back our last change of a memory; what we did to others, and what somebody wrote, stays."""
+        snapshot = change.snapshot
         path = self._place(snapshot.id)[1]
         _refuse_link(path)
         state = _read(path)
@@ -237,6 +275,7 @@ class MarkdownStore(Store):
         elif (now := self._fetch(snapshot.id)) is None or now.payload["text"] != snapshot.payload["text"]:
             raise RefusedChangeError(f"no change of {path.name} is on record")
         self._look(path)
+        return snapshot.id
 
 
 def _read(path: Path) -> Image | None:
@@ -255,45 +294,6 @@ def _faithful(document: Document, path: Path) -> Document:
     if not document.faithful:
         raise RefusedChangeError(f"the file {path.name} holds bytes that could not be kept")
     return document
-
-
-def _memory_row(state: Image, document: Document, entry: Entry | None, about: _About) -> dict[str, Any]:
-    """The record of a file that is one memory, or of one entry."""
-    said = (document.frontmatter, document.frontmatter.get("metadata"))
-    values = [item for item in said if isinstance(item, Mapping)]
-    created, updated = _dates(values, _CREATED), _dates(values, _UPDATED)
-    file = datetime.fromtimestamp(about.dated_ns / 1e9, UTC)
-    latest = (*updated, *created, about.committed or file)[0]
-    name, described, kind = (_line(document.value(key)) for key in ("name", "description", "type"))
-    text = entry.text if entry else document.body or described or name
-    stated = _moment_of(text.lstrip("([")[:_DATE_LENGTH]) if entry else None
-    days = {match[0] for match in _NAMED_DAY.finditer(about.path.stem)}
-    days = days or {day.date().isoformat() for day in (*created, *updated)}
-    metadata = {str(k): _line(v) for item in reversed(values) for k, v in item.items() if isinstance(v, str)}
-    marked = any(document.value(key) in (True, "true", "yes") for key in ("pinned", "critical", "protected"))
-    marked = marked or any(says_pinned(each) or _PROTECTED.match(each) for each in (text, described))
-    # What could not be written back faithfully is protected like a pinned memory.
-    fixed = not document.faithful or about.path.is_symlink() or not state.mode & 0o222
-    return {
-        "text": text,
-        "category": " / ".join(filter(None, (kind.casefold(), entry.heading if entry else ""))) or None,
-        "metadata": {
-            **metadata,
-            "name": name,
-            "description": described,
-            "frontmatter": bool(document.frontmatter),
-            **({"heading": entry.heading} if entry else {}),
-            "line": plain(document.source[: entry.start if entry else document.start]).count("\n") + 1,
-            # The latest moment it may have been written, and the one day that frontmatter or name gives.
-            "written": max([*created, *updated, (not about.dirty and about.committed) or file]).isoformat(),
-            "day": next(iter(days)) if len(days) == 1 else "",
-        },
-        "created_at": (stated or (*created, latest)[0]).isoformat(),
-        "updated_at": (stated or latest).isoformat(),
-        "pinned": marked or fixed,
-        "directory": about.directory,
-        "sha": state.digest,
-    }
 
 
 def _moment_of(value: object) -> datetime | None:

@@ -140,19 +140,7 @@ class Mem0Store(Store):
         """Make one change, and see that the store did it."""
         for fault in self.backend.faults():
             raise StoreError(sentence(fault))
-        match change:
-            case base.Add():
-                return self._add(change)
-            case base.Update():
-                return self._update(change)
-            case base.Amend():
-                return self._amend(change)
-            case base.Delete():
-                return self._delete(change.id)
-            case base.Retire():
-                return self._retire(change)
-            case base.Restore():
-                return self._restore(change.snapshot)
+        return super().write(change)
 
     def backup(self, folder: Path) -> tuple[Path, ...]:
         """Copy the files of a store that rewrites whole files; for the others the journal is enough."""
@@ -230,7 +218,8 @@ class Mem0Store(Store):
             payload |= {"expiration_date": change.expires} if change.expires else {}
         return self._put(replace(row, payload=payload))
 
-    def _delete(self, memory_id: str) -> str:
+    def _delete(self, change: base.Delete) -> str:
+        memory_id = change.id
         if self._present([memory_id]):
             try:
                 self.memory.delete(memory_id)
@@ -252,7 +241,8 @@ class Mem0Store(Store):
         expiry = {"expiration_date": change.day.isoformat(), "hash": own}
         return self._put(replace(row, payload={**row.payload, **self._storable(change.metadata), **expiry}))
 
-    def _restore(self, snapshot: Snapshot) -> str:
+    def _restore(self, change: base.Restore) -> str:
+        snapshot = change.snapshot
         row = rows.with_sparse(snapshot, rows.sparse_of(snapshot))
         if self.backend.one(snapshot.id) != row:
             self._put(row)

@@ -161,22 +161,6 @@ class RemoteStore(Store):
             lambda: any(memory_id in self._search(query, ids, bound) for bound in _SEARCH_BOUNDS), until=bool
         )
 
-    def write(self, change: base.Change) -> str:
-        """Make one change, read it back, and return the id it concerns."""
-        match change:
-            case base.Add():
-                return self._add(change)
-            case base.Update(id=memory_id, text=text):
-                return self._change(base.Amend(memory_id, {}), text=text)
-            case base.Amend():
-                return self._change(change)
-            case base.Retire(id=memory_id, metadata=added, day=last):
-                return self._change(base.Amend(memory_id, added, expires=last.isoformat()))
-            case base.Delete():
-                return self._delete(change.id)
-            case base.Restore():
-                return self._restore(change.snapshot)
-
     def _session_ids(self, ids: Mapping[str, str]) -> dict[str, str]:
         return {key: value for key, value in ids.items() if key in self.scope_keys}
 
@@ -217,8 +201,9 @@ class RemoteStore(Store):
             self._drop(copy)
         return next(iter(copies), None)
 
-    def _delete(self, memory_id: str) -> str:
+    def _delete(self, change: base.Delete) -> str:
         """Delete one memory; one that is gone already is no error."""
+        memory_id = change.id
         row = self._get(memory_id)
         if row is None:
             return memory_id
@@ -233,7 +218,10 @@ class RemoteStore(Store):
             )
         return memory_id
 
-    def _change(self, change: base.Amend, *, text: str | None = None) -> str:
+    def _update(self, change: base.Update) -> str:
+        return self._amend(base.Amend(change.id, {}), text=change.text)
+
+    def _amend(self, change: base.Amend, *, text: str | None = None) -> str:
         """Change a record until it reads as wanted; what was stated before is not stated anew by that."""
         row = self._existing(change.id)
         memory = memory_of(row)
@@ -252,8 +240,9 @@ class RemoteStore(Store):
     def _reads(self, memory_id: str, wanted: Mapping[str, Any]) -> bool:
         return self._caller.look(lambda: not _differing(self._get(memory_id) or {}, wanted), until=bool)
 
-    def _restore(self, snapshot: Snapshot) -> str:
+    def _restore(self, change: base.Restore) -> str:
         """Give a record its former content; under a new id where it was deleted."""
+        snapshot = change.snapshot
         row = self._get(snapshot.id)
         if row is None:  # or is it what an undo that was killed had put in its place?
             ids = self._session_ids(ids_of(snapshot.payload))
