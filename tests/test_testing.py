@@ -1,6 +1,6 @@
 """The stand-ins behave like the real parts where it matters for safety."""
 
-from datetime import UTC, date, datetime
+from datetime import date
 
 import numpy as np
 import pytest
@@ -41,12 +41,14 @@ def test_the_scorer_answers_from_its_table_in_any_order():
     assert scorer.score([]).probabilities.shape == (0, 3)
 
 
-def test_a_memory_comes_back_as_it_was():
+def test_a_memory_comes_back_as_it_was_and_gaps_are_told():
     whole = memory(
         "a", "Likes tea.", metadata={"x": [1]}, accessed_at=NOW, expires_on=date(2030, 1, 1), pinned=True
     )
     store = InMemoryStore([whole, memory("b", "Likes tea.", scope=BOB)])
-    assert store.read(ScopeFilter({"user_id": "alice"})).memories == (whole,)
+    store.gaps = ("20 of 45",)
+    found = store.read(ScopeFilter({"user_id": "alice"}))
+    assert (found.memories, found.gaps) == ((whole,), store.gaps)
     assert store.parse(store.fetch(["a"])["a"]) == whole
     assert store.fetch(["zz"]) == {}
 
@@ -90,17 +92,3 @@ def test_hooks_see_every_change_before_and_after():
     store.after_write = lambda change: seen.append(("after", "a" in store.rows))
     store.write(Delete("a"))
     assert seen == [("before", True), ("after", False)]
-
-
-def test_gaps_are_told():
-    store = InMemoryStore([memory("a", "Likes tea.")])
-    store.gaps = ("20 of 45",)
-    assert store.read(ScopeFilter()).gaps == ("20 of 45",)
-    assert store.read(ScopeFilter()).gaps
-
-
-def test_dates_come_back_aware():
-    store = InMemoryStore([memory("a", "Likes tea.", created_at=datetime(2026, 1, 1, tzinfo=UTC))])
-    found = store.read(ScopeFilter()).memories[0]
-    assert found.created_at is not None
-    assert found.created_at.tzinfo is UTC

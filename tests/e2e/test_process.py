@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import forks
@@ -12,7 +11,7 @@ import pytest
 from e2e_world import NOW, ROWS, EmbeddingServer, World, empty_world
 from forks import Call
 from mem0_dream import track_access
-from mem0_stores import build_place, remember
+from mem0_stores import remember
 
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
 
@@ -87,23 +86,6 @@ def test_an_empty_store(tmp_path: Path, embeddings: EmbeddingServer) -> None:
     assert world.pass_over("--all", answers="").out == "No memories found. Nothing to consolidate.\n"
 
 
-LIBRARY = """
-import sys
-from mem0_dream import Settings, consolidate, open_store
-store = open_store(sys.argv[1])
-done = consolidate(store, user_id="alice", apply=True, settings=Settings(scorer="keywords"))
-print(len(done.plan.merges), done.result.merged, len(done.plan.conflicts))
-store.close()
-"""
-
-
-def test_the_library_does_the_same_in_three_lines(messy_qdrant: World) -> None:
-    world = messy_qdrant
-    words = [sys.executable, "-c", LIBRARY, str(world.config)]
-    assert subprocess.check_output(words, text=True, env=world.environment(), timeout=300) == "3 3 1\n"
-    assert not world.alive("milk")
-
-
 def test_what_the_agent_reads_is_not_stale(messy_qdrant: World) -> None:
     """A memory that mem0's search returned through track_access is kept, however old it is."""
     world = messy_qdrant
@@ -165,19 +147,5 @@ def test_an_embedder_that_does_not_answer(messy_qdrant: World) -> None:
     assert re.search(r"mem0-dream: skipped m\d: the openai embedder of mem0's configuration failed", told.err)
     assert world.alive("hills", "shoes", "pickle", "milk_more")
     world.config.write_text(good)
-    world.dream("undo")
-    assert world.raw() == before
-
-
-@pytest.mark.model
-def test_with_the_encoder_that_mem0_loads_itself(messy_qdrant: World) -> None:
-    world = messy_qdrant
-    config = json.loads(world.config.read_text())
-    config["embedder"] = build_place("qdrant", world.folder).config["embedder"]
-    world.config.write_text(json.dumps(config))
-    before = world.raw()
-    done = world.pass_over(*ALICE, "--auto", "--assume-unread")
-    assert (done.out, done.err) == ("[mem0-dream --auto] merged=3 pruned=4 conflicts_skipped=1\n", "")
-    assert len(world.raw()) == len(before) - 9 + 1
     world.dream("undo")
     assert world.raw() == before

@@ -117,14 +117,6 @@ class TestCommandLine:
         assert "Conflicts (1):" in dream(*ALICE, "--dry-run").stdout
         assert dream("reject", "--list").stdout == "No answers yet.\n"
 
-    def test_an_undo_takes_the_skips_of_its_run_back(self, dream: Invoke) -> None:
-        dream(*ALICE, answers="skip\ny\n")
-        undone = dream("undo")
-        assert "not proposed again; see `mem0-dream reject --list`" in undone.stderr
-        shown = dream(*ALICE, "--dry-run").stdout
-        assert "Conflicts (1):" in shown
-        assert "Proposed: 0 merges, 0 prunes, 1 conflict." in shown
-
     def test_a_forgotten_memory_is_no_proposal(self, store: InMemoryStore, dream: Invoke) -> None:
         dream("forget", "standing desk", *ALICE, answers="1\ny\n")
         dream("undo")

@@ -119,6 +119,10 @@ class TestAnswers:
         run.get_by_text("This would lose").wait_for()
         assert "Leeds" in run.locator(".lost-list").inner_text()
         assert run.locator('[data-do="save"]').is_disabled()
+        box.fill("Trains on hills, wears shoes, and runs the Leeds marathon every autumn.")
+        run.locator(".warn").get_by_text("carbon").wait_for()  # words are a warning
+        assert "spring" in run.locator(".edit [role=status]").inner_text()
+        assert run.get_by_text("Nothing is lost.").count() == 0
         mine = "Trains on hills, wears carbon shoes, and runs the Leeds marathon every spring."
         box.fill(mine)
         run.get_by_text("Nothing is lost.").wait_for()
@@ -137,12 +141,6 @@ class TestAnswers:
         dog.get_by_role("button", name="Unpin", exact=True).click()
         dog.get_by_text("Accepted").wait_for()
         assert "Apply 1 change" in status(review)
-
-    def test_the_line_accepts_all_merges_above_it(self, review, world):
-        review.click("#line-panel summary")
-        review.locator("#line").fill("0.75")
-        do(review, "accept-line", told="Apply 3 changes")
-        assert answers(world) == ["yes"] * 3
 
     def test_answers_teach_the_thresholds(self, review, world):
         """A calibration is offered from fifty on; here the journal is filled by hand."""
@@ -185,14 +183,6 @@ class TestApply:
         assert "Conflicts that had been answered are open again." in review.locator("#notices").inner_text()
         assert review.locator('article.resolve [data-say="b"]').is_visible()
         assert world.store.rows == before
-
-    def test_a_run_draws_a_point(self, review):
-        card(review, "Pickle").locator('[data-say="yes"]').click()
-        review.get_by_text("Apply 1 change").wait_for()
-        apply(review)
-        review.click("#tab-history")
-        assert review.locator("table.runs tbody tr").count() == 1
-        assert review.locator("svg.chart polyline").count() == 2
 
     def test_a_store_that_changed_meanwhile_is_looked_at_again(self, review, world):
         for words in ("Pickle", "marathon"):
@@ -285,24 +275,17 @@ class TestTrouble:
         gone = {"dog1"} if way == "resume-run" else set()
         assert set(before) - set(world.store.rows) == gone
 
-    def test_any_run_is_taken_back_from_over_time(self, review, world):
+    def test_a_run_draws_a_point_and_any_is_taken_back_from_over_time(self, review, world):
         before = copy.deepcopy(world.store.rows)
         answer_some(review)
         apply(review)
         review.click("#tab-history")
+        assert review.locator("table.runs tbody tr").count() == 1
+        assert review.locator("svg.chart polyline").count() == 2
         review.click('table.runs [data-do="undo-run"]')
         review.locator("table.runs").get_by_text("undone").wait_for()
         assert review.locator("table.runs button").count() == 0
         assert world.store.rows == before
-
-    def test_words_that_a_text_leaves_out_are_a_warning(self, review):
-        run = card(review, "marathon")
-        run.locator('[data-say="edit"]').click()
-        autumn = "Trains on hills, wears shoes, and runs the Leeds marathon every autumn."
-        run.locator("textarea").fill(autumn)
-        run.locator(".warn").get_by_text("carbon").wait_for()
-        assert "spring" in run.locator(".edit [role=status]").inner_text()
-        assert run.get_by_text("Nothing is lost.").count() == 0
 
 
 class TestHolds:
@@ -313,14 +296,6 @@ class TestHolds:
         review.click("#tab-answered")
         assert card(review, "Pickle").get_by_text("Accepted").is_visible()
         assert "1 of 7 proposals answered" in status(review)
-
-    def test_a_review_begun_anew_knows_the_answers(self, page, world):
-        for _ in range(2):
-            with reviewed(page, world):
-                if not answers(world):
-                    say(page, "Pickle")
-                page.click("#tab-answered")
-                card(page, "Pickle").get_by_text("Accepted").wait_for()
 
     def test_the_second_tab_takes_over(self, review, address):
         other = review.context.new_page()

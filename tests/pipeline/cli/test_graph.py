@@ -91,24 +91,23 @@ def test_a_graph_with_a_broken_line_is_not_healthy(call, tmp_path):
 
 def test_reflection_is_about_the_last_run_alone_and_an_undone_one_is_no_success(call):
     assert told(call, "reflect") == {"since": None}
+    assert set(told(call, "reflect", "--quick")) == {"since", "learned", "used"}
+    best = told(call, "reflect", "--memories")["memories"][0]
+    assert best == {"name": "cache warm", "effectiveness": 1.0, "uses": 10}
     whole = told(call, "--auto")
     assert (whole["health_before"]["total"], whole["health"]["total"]) == (7, 5)
     names = {"count", "stale", "low effectiveness", "potential duplicates", "orphans"}
     assert set(whole["health"]["indicators"]) == names
-    back = told(call, "reflect")
-    assert (back["merged"], back["forgotten"]) == (["cache warm -> image cache warm"], ["old idea"])
-    call("undo")
-    back = told(call, "reflect")
-    assert (back["merged"], back["forgotten"]) == ([], [])
-    assert "old idea" in back["new"]
-    call("--auto")
-    assert told(call, "reflect")["forgotten"] == []
-
-
-def test_every_reflection_has_data_as_json(call):
-    assert set(told(call, "reflect", "--quick")) == {"since", "learned", "used"}
-    best = told(call, "reflect", "--memories")["memories"][0]
-    assert best == {"name": "cache warm", "effectiveness": 1.0, "uses": 10}
+    for word, merged, forgotten in (
+        (None, ["cache warm -> image cache warm"], ["old idea"]),
+        ("undo", [], []),
+        ("--auto", [], []),
+    ):
+        if word:
+            call(word)
+        back = told(call, "reflect")
+        assert (back["merged"], back["forgotten"]) == (merged, forgotten)
+        assert word != "undo" or "old idea" in back["new"]
 
 
 def test_a_focus_says_what_it_protects(call):
@@ -228,9 +227,6 @@ def test_a_graph_that_records_no_use_is_told_what_it_would_gain(call, tmp_path):
     for file, advised in (("plain.jsonl", True), ("g.jsonl", False)):
         shown = call("--dry-run", file=file).stdout
         assert ("No memory here says how it was used" in shown) is advised
-
-
-def test_a_damaged_core_memory_is_told_before_anything_is_applied(call, tmp_path):
     (tmp_path / "bad.json").write_text('{"preferences": 3}')
     assert "damaged at preferences" in call("--dry-run", core="bad.json").stderr
 

@@ -29,11 +29,6 @@ from mem0_dream.testing import InMemoryStore
 DAY = timedelta(days=1)
 
 
-def test_metrics_of_a_pass_that_a_person_looks_at_are_refused(dream, store):
-    store.before_write = lambda _: pytest.fail("nothing may be written")
-    assert "add --auto" in dream("--all", "--dry-run", "--metrics", "m.prom", code=2).stderr
-
-
 # --- metrics ---
 
 
@@ -59,12 +54,11 @@ def test_after_a_failure_the_last_success_is_still_told(dream, store, tmp_path):
     assert 0 < ok < run
 
 
-def test_metrics_that_cannot_be_written_are_a_warning(dream, tmp_path):
+def test_metrics_that_cannot_be_written_are_a_warning_or_a_sentence(dream, store, tmp_path, monkeypatch):
     done = dream("--auto", "--all", "--metrics", str(tmp_path / "no" / "night.prom"))
     assert "warning: the metrics could not be written" in done.stderr
-
-
-def test_without_the_extra_one_sentence_names_it(dream, monkeypatch):
+    store.before_write = lambda _: pytest.fail("nothing may be written")
+    assert "add --auto" in dream("--all", "--dry-run", "--metrics", "m.prom", code=2).stderr
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     assert "mem0-dream[metrics]" in dream("--auto", "--all", "--metrics", "m.prom", code=8).stderr
 
@@ -101,19 +95,14 @@ def test_a_store_that_cannot_be_opened_leaves_a_note(dream, monkeypatch):
     assert "the last run failed: The store does not answer." in dream("runs", "--last", code=9).stdout
 
 
-def test_a_night_can_be_previewed(dream, store):
+def test_a_night_can_be_previewed_and_only_a_night_is_noted(dream, store):
     before = dict(store.rows)
-    shown = dream("--auto", "--dry-run", "--all")
-    assert "Merges (2)" in shown.stdout
-    assert "Dry run: no changes made." in shown.stdout
+    shown = dream("--auto", "--dry-run", "--all").stdout
+    assert "Merges (2)" in shown
+    assert "Dry run: no changes made." in shown
     assert store.rows == before
     told = dream("--auto", "--dry-run", "--all", "--max-delete", "0").stderr
     assert "a night would hold back a part" in told
-
-
-def test_a_dry_run_and_a_person_leave_none(dream):
-    dream("--auto", "--dry-run", "--all")
-    dream("--dry-run", "--all")
     dream("--all", answers="skip\ny\n")
     dream("runs", "--last", code=9)
 
@@ -179,13 +168,9 @@ def test_not_due_as_json_and_in_the_list(dream):
     assert json.loads(dream("runs", "--last", "--json").stdout)["last"]["outcome"] == "not due"
 
 
-def test_another_choice_of_memories_is_another_pass(dream):
+def test_another_choice_of_memories_is_another_pass_and_the_limits_are_settable(dream):
     dream("--auto", *ALICE)
     assert "due: never consolidated" in dream("--auto", "--if-due", "--user-id", "bob").stderr
-
-
-def test_the_limits_are_settable(dream):
-    dream("--auto", *ALICE)
     told = dream("--auto", "--if-due", *ALICE, settings=f"{OWN[:-1]}, due_after: 0h, due_new: 0}}").stderr
     assert "mem0-dream: due: 0 new memories" in told
     assert read_settings({"due_after": "2d"}).due_after == timedelta(days=2)
@@ -274,22 +259,29 @@ def test_an_entry_for_mem0_names_configuration_and_scopes(tmp_path: Path) -> Non
     main.make_context("mem0-dream", words)
 
 
-def test_an_entry_for_mem0_without_scopes_or_configuration_is_refused(tmp_path: Path) -> None:
-    done = printed("--print", "cron", "--config", str(tmp_path / "m.yaml"), code=2)
-    assert "Say whose memories" in done.stderr
-    assert "No configuration" in printed("--print", "cron", "--all", code=2).stderr
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--config m.yaml", "Say whose memories"),
+        ("--all", "No configuration"),
+        ("--config m.yaml --all -- --retyre", "No such option"),
+    ],
+)
+def test_an_entry_that_would_fail_is_refused_at_once(words: str, told: str) -> None:
+    done = printed("--print", "cron", *words.split(), code=2)
+    assert (told in done.stderr, done.stdout) == (True, "")
 
 
-def test_an_entry_for_files_names_them(tmp_path: Path) -> None:
-    line = printed("--print", "cron", "--root", str(tmp_path), "--memory-dir", str(tmp_path / "m")).stdout
-    assert f" md {tmp_path} --memory-dir {tmp_path / 'm'} --if-due --auto" in line
-
-
-def test_an_entry_for_the_platform_and_a_server_names_them() -> None:
-    line = printed("--print", "cron", "--store", "platform", "--org", "o1", "--all").stdout
-    assert " platform --org o1 --all --if-due --auto" in line
-    line = printed("--print", "cron", "--store", "server", "--url", "http://m:8000", "--user-id", "al").stdout
-    assert " server http://m:8000 --user-id al --if-due --auto" in line
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("--root /p --memory-dir /p/m", "md /p --memory-dir /p/m"),
+        ("--store platform --org o1 --all", "platform --org o1 --all"),
+        ("--store server --url http://m:8000 --user-id al", "server http://m:8000 --user-id al"),
+    ],
+)
+def test_an_entry_names_its_place(words: str, line: str) -> None:
+    assert f" {line} --if-due --auto" in printed("--print", "cron", *words.split()).stdout
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -310,13 +302,6 @@ def test_an_entry_says_where_its_key_comes_from(kind: str, store: str, variable:
 def test_further_options_are_carried(tmp_path: Path, kind: str) -> None:
     text = printed("--print", kind, "--config", str(tmp_path / "m.yaml"), "--all", "--", "--retire").stdout
     assert text.index("--all") < text.index("--retire") < text.index("--if-due") < text.index("--auto")
-
-
-def test_an_option_that_does_not_exist_is_refused_at_once(tmp_path: Path) -> None:
-    words = ("--print", "cron", "--config", str(tmp_path / "m.yaml"), "--all", "--", "--retyre")
-    done = printed(*words, code=2)
-    assert "No such option" in done.stderr
-    assert not done.stdout
 
 
 def test_the_entry_for_kubernetes_is_a_cron_job_that_cannot_overlap(tmp_path: Path) -> None:

@@ -66,10 +66,13 @@ def test_the_first_help_fits_a_screen_and_names_every_command() -> None:
     assert all(told.endswith((".", "?")) for _, told in COMMAND_GROUPS)
 
 
-def test_the_kind_follows_from_a_place_that_it_alone_has(tmp_path: Path) -> None:
+def test_the_kind_follows_from_a_place_and_relative_places_become_absolute(tmp_path, monkeypatch):
     words = ["schedule", "--print", "cron", "--file", str(tmp_path / "g.jsonl")]
     assert f" graph {tmp_path}" in CliRunner().invoke(main, words).stdout
     assert "--store graph" in CliRunner().invoke(main, [*words, "--store", "md"]).stderr
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(again(Options(store_kind="md"), "undo"))
+    assert words[words.index("--root") + 1] == str(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -89,12 +92,6 @@ def test_a_printed_command_reaches_the_same_store(options: Options, words: str, 
     assert again(options) == f"mem0-dream {a_pass}"
     told = full_commands("Finish it with `mem0-dream resume r1`.", options)
     assert told == f"Finish it with `mem0-dream resume r1 {words}`."
-
-
-def test_relative_places_become_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = shlex.split(again(Options(store_kind="md"), "undo"))
-    assert words[words.index("--root") + 1] == str(tmp_path)
 
 
 def test_a_key_of_the_hosted_platform_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,11 +156,6 @@ class TestAsked:
         dream("undo")
         assert json.dumps(store.rows, sort_keys=True) == before
 
-    def test_a_declined_run_applies_no_answer(self, dream, watched, store):
-        before = json.dumps(store.rows)
-        assert dream(*ALL, answers="y\ny\ny\na\nn\n").stdout.endswith("Cancelled. No changes made.\n")
-        assert json.dumps(store.rows) == before
-
     def test_a_no_and_a_skip_are_not_asked_again(self, dream: Invoke, watched: None) -> None:
         """Until a text changes; what was not reached because of q is asked another time."""
         dream(*ALL, answers="y\nn\n\nq\ny\n")

@@ -177,18 +177,6 @@ def test_damaged_file_is_moved_aside(cache, content):
     assert cache.path.with_suffix(".damaged").read_bytes() == content
 
 
-def test_damaged_page_is_no_error(cache):
-    CachedEncoder(FakeEncoder(), cache).encode([f"text {n}" for n in range(200)])
-    data = bytearray(cache.path.read_bytes())
-    for start in range(4096, len(data), 4096):
-        data[start : start + 8] = b"\xff" * 8
-    cache.path.write_bytes(bytes(data))
-    texts = [f"text {n}" for n in range(200)]
-    assert (
-        CachedEncoder(FakeEncoder(), cache).encode(texts).tobytes() == FakeEncoder().encode(texts).tobytes()
-    )
-
-
 def test_a_changed_byte_is_not_believed(cache):
     CachedEncoder(FakeEncoder(), cache).encode(["a"])
     with sqlite3.connect(cache.path) as session:
@@ -350,15 +338,6 @@ def test_a_changed_text_is_read_and_the_others_are_not(cache: Cache) -> None:
     changed = [replace(PAIRS[0], b="Likes green tea a lot"), PAIRS[1].swapped(), PAIRS[2]]
     assert equal(CachedScorer(scorer, cache).score(changed), TwoSteps().score(changed))
     assert scorer.read[3:] == [("Likes tea", "Likes green tea a lot")]
-
-
-def test_a_damaged_entry_is_computed_again(cache: Cache) -> None:
-    scorer = TwoSteps()
-    cached = CachedScorer(scorer, cache)
-    cached.score(PAIRS[:1])
-    cache.path.unlink()
-    assert equal(cached.score(PAIRS[:1]), TwoSteps().score(PAIRS[:1]))
-    assert len(scorer.read) == 2
 
 
 def test_the_stage_says_how_many_pairs_are_left(cache: Cache) -> None:

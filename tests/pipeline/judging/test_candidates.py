@@ -74,10 +74,6 @@ def test_the_same_id_in_two_scopes_is_two_memories():
     assert candidates([memory("1", "Likes tea"), memory("2", "Likes tea", scope=BOB)]) == ()
 
 
-def test_no_memory_gives_no_candidate():
-    assert find_candidates([], np.zeros((0, 4), np.float32), floor=0.25, neighbours=5) == ()
-
-
 def test_vectors_must_match_the_memories():
     with pytest.raises(ValueError, match="1 memories"):
         find_candidates([memory("1", "a")], np.zeros((2, 4), np.float32), floor=0.25, neighbours=5)

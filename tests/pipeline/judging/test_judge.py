@@ -7,7 +7,6 @@ from mem0_dream.models.keywords import KeywordScorer, LexicalEncoder
 from mem0_dream.models.registry import load_encoder, load_scorer
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.actions import Resolve
-from mem0_dream.pipeline.answers import keys_of
 from mem0_dream.pipeline.judging.judge import EXACT, RULE, decide, judge, pair_input, suspected
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from mem0_dream.settings import Settings
@@ -251,9 +250,3 @@ def test_the_default_scorer_finds_or_asks(a: str, b: str) -> None:
     encoder, scorer = load_encoder(None, scorer="bundled"), load_scorer("bundled")
     plan = plan_of(store, scorer, encoder=encoder, settings=Settings())
     assert len(plan.merges) + len(plan.conflicts) + len(plan.unsure) == 1
-
-
-def test_what_was_skipped_is_not_asked_again() -> None:
-    store = InMemoryStore([memory("1", "Prefers tea"), memory("2", "Prefers coffee")])
-    (doubt,) = plan_of(store, FakeScorer()).unsure
-    assert plan_of(store, FakeScorer(), rejected=keys_of(doubt)).unsure == ()

@@ -51,8 +51,12 @@ def id_of(plan: Any, *words: str) -> str:
 class TestPlan:
     def test_the_report_is_that_of_the_command_line(self, serve: Serve, store: InMemoryStore) -> None:
         before = whole(store)
-        plan = serve().ask("dream_plan")
-        assert plan["report"] == f"{REPORT}{PROPOSAL}"
+        for user, report in (
+            ("alice", f"{REPORT}{PROPOSAL}"),
+            ("nobody", NOTHING_STORED),
+            ("bob", NOTHING_FOUND),
+        ):
+            assert serve(user_id=user).ask("dream_plan")["report"] == report
         assert whole(store) == before
 
     def test_the_numbers_are_those_of_json(self, serve: Serve, dream: Invoke) -> None:
@@ -65,10 +69,6 @@ class TestPlan:
         assert sorted(listed) == sorted(action["id"] for action in actions)
         conflict = plan["conflicts"][0]
         assert (conflict["a"], conflict["b"], conflict["newer"]) == (TABS, NO_TABS, "b")
-
-    def test_a_clean_store_says_so(self, serve: Serve) -> None:
-        assert serve(user_id="nobody").ask("dream_plan")["report"] == NOTHING_STORED
-        assert serve(user_id="bob").ask("dream_plan")["report"] == NOTHING_FOUND
 
     def test_explain_gives_texts_scores_and_evidence(self, serve: Serve) -> None:
         agent, plan = planned(serve)
@@ -99,23 +99,18 @@ class TestApply:
         assert sorted(row["text"] for row in store.rows.values()) == expected
         assert done["undo"].startswith(f"mem0-dream undo {done['run']} --config ")
 
-    def test_nothing_is_resolved_without_an_answer(self, serve: Serve, store: InMemoryStore) -> None:
-        agent = serve()
-        done = agent.apply(agent.ask("dream_plan"))
+    def test_a_conflict_is_resolved_by_an_answer_alone_and_a_skip_is_one(self, serve, store, dream):
+        agent, plan = planned(serve)
+        done = agent.apply(plan)
         assert (done["merged"], done["pruned"], done["resolved"], done["skipped"]) == (2, 2, 0, 1)
         assert {"tabs1", "tabs2"} <= store.rows.keys()
-        again = agent.ask("dream_plan")
-        assert (len(again["conflicts"]), again["left_open"]) == (1, 0)
-
-    def test_a_skipped_conflict_is_not_asked_about_again(self, serve: Serve, dream: Invoke) -> None:
-        agent, plan = planned(serve)
+        plan = agent.ask("dream_plan")
+        assert (len(plan["conflicts"]), plan["left_open"]) == (1, 0)
         agent.answer(plan, {plan["conflicts"][0]["id"]: "skip"})
-        run = agent.apply(plan)["run"]
+        agent.apply(plan)
         again = agent.ask("dream_plan")
         assert (again["conflicts"], again["left_open"]) == ([], 1)
         assert "skipped: resolve" in dream("reject", "--list").stdout
-        assert agent.ask("dream_undo", run=run)["restored"] > 0
-        assert len(agent.ask("dream_plan")["conflicts"]) == 1
 
     def test_refusals_alone_survive_another_plan(self, serve: Serve, store: InMemoryStore) -> None:
         agent, before = serve(), whole(store)
@@ -214,21 +209,19 @@ class TestApply:
         wrong = agent.answer(plan, {ids.get(name, name): answer})
         assert told in wrong.error
 
-    def test_a_plan_is_applied_once(self, serve: Serve) -> None:
+    def test_a_plan_is_applied_once_and_to_its_own_store(self, serve: Serve, store: InMemoryStore) -> None:
         agent, plan = planned(serve)
         run = agent.apply(plan)["run"]
         assert f"was applied as run {run}" in agent.apply(plan).error
+        plan = agent.ask("dream_plan")["plan_id"]
+        store.fingerprint = "another"
+        assert "made for another store" in serve().ask("dream_apply", plan_id=plan).error
 
     @pytest.mark.parametrize("name", ["", "000000000000", "../journal", "a" * 5000, "..\x1b[31m"])
     def test_an_unknown_plan_is_refused(self, serve: Serve, name: str) -> None:
         told = serve().ask("dream_apply", plan_id=name).error
         assert "make one with dream_plan" in told
         assert (told.isprintable(), len(told) < 200) == (True, True)
-
-    def test_a_plan_of_another_store_is_refused(self, serve: Serve, store: InMemoryStore) -> None:
-        plan = serve().ask("dream_plan")["plan_id"]
-        store.fingerprint = "another"
-        assert "made for another store" in serve().ask("dream_apply", plan_id=plan).error
 
     def test_an_interrupted_run_of_somebody_else_is_named(self, serve, store, dream):
         agent = serve()

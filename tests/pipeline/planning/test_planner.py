@@ -1,14 +1,10 @@
 """The plan: what is proposed, what is left alone, and that it depends on nothing else."""
 
-from dataclasses import replace
-
 import pytest
-from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory, plan_of
+from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, NOW, duplicates, memory, plan_of
 from hypothesis import given, settings, strategies as st
-from mem0_dream.pipeline.actions import net_removals
 from mem0_dream.pipeline.planning.drafts import opposing_statements
 from mem0_dream.pipeline.planning.plan_file import dump_plan
-from mem0_dream.records import Label, rejection_key
 from mem0_dream.testing import FakeScorer, InMemoryStore
 from messy import moody_scorer, stores
 
@@ -26,43 +22,9 @@ def test_the_member_that_says_it_all_survives_untouched():
     assert (merge.survivor, merge.text, merge.removes, merge.adds) == ("b", TEA_LONG, ("a",), False)
 
 
-def test_exact_copies_need_no_scorer():
-    scorer = FakeScorer()
-    plan = planned(memory("a", "Likes tea."), memory("b", "likes  tea"), scorer=scorer)
-    assert len(plan.merges) == 1
-    assert scorer.asked == []
-    assert net_removals(plan.merges[0]) == 0
-
-
-def test_nothing_crosses_a_scope_or_a_category():
-    for more in ({"scope": BOB}, {"category": "rule"}, {"category": None}):
-        assert planned(memory("a", TEA), memory("b", TEA, **more)).actions == ()
-
-
-def test_pinned_memories_are_never_part_of_anything():
-    pinned = [memory("a", "[PINNED] Likes tea.", pinned=True, days=900), memory("b", TEA_LONG, pinned=True)]
-    scorer = FakeScorer(default=lambda _a, _b: DUPLICATE)
-    assert planned(*pinned, memory("c", TEA), scorer=scorer).actions == ()
-
-
 def test_retired_memories_are_not_read_again():
     expired = memory("b", TEA, days=900, expires_on=NOW.date().replace(year=2025))
     assert planned(memory("a", TEA), expired).actions == ()
-
-
-def test_a_doubtful_pair_is_shown_and_left_alone():
-    plan = planned(memory("a", TEA), memory("b", TEA_LONG), scorer=FakeScorer({(TEA, TEA_LONG): MAYBE}))
-    assert plan.actions == ()
-    assert [[member.id for member in doubt.members] for doubt in plan.unsure] == [["a", "b"]]
-
-
-def test_a_differing_number_vetoes_a_merge():
-    texts = ["Takes 20 mg of lisinopril daily.", "Lisinopril: 40 mg, prescribed by Dr Wu."]
-    plan = planned(memory("a", texts[0]), memory("b", texts[1]), scorer=duplicates(texts))
-    assert plan.merges == ()
-    (doubt,) = plan.unsure
-    assert doubt.verdicts[0].label is Label.UNSURE
-    assert any(item.veto for item in doubt.verdicts[0].evidence)
 
 
 def test_a_conflict_names_the_newer_side_and_keeps_both_until_chosen():
@@ -119,30 +81,12 @@ def test_a_loser_cannot_win_another_conflict():
     assert set(removed) < {"a", "b", "c"}
 
 
-def test_contradicting_duplicates_of_one_memory_are_not_merged():
-    texts = ["Has a dog.", "Has one big dog.", "Has one small dog."]
-    scorer = duplicates([texts[0], texts[1]], [texts[0], texts[2]])
-    scorer._pairs[texts[1], texts[2]] = CONTRADICTION
-    plan = planned(*(memory(f"m{i}", text) for i, text in enumerate(texts)), scorer=scorer)
-    assert plan.merges == ()
-    assert len(plan.conflicts) == 1
-
-
 @pytest.mark.parametrize(("days", "merges", "pruned"), [(400, 0, ["a", "b"]), (4, 1, [])])
 def test_a_stale_copy_is_merged_with_what_is_fresh_and_else_pruned(days, merges, pruned):
     """A merge of what is all stale would only make the next pass prune its result."""
     old = [memory("a", TEA, days=300), memory("b", TEA_LONG, days=days)]
     plan = planned(*old, scorer=duplicates([TEA, TEA_LONG]))
     assert (len(plan.merges), [prune.members[0].id for prune in plan.prunes]) == (merges, pruned)
-
-
-def test_a_rejected_pair_is_not_proposed_until_a_text_changes():
-    a, b = memory("a", TEA), memory("b", TEA_LONG)
-    scorer = duplicates([TEA, TEA_LONG, "Likes black tea."])
-    rejected = frozenset({rejection_key(a, b)})
-    assert planned(a, b, scorer=scorer, rejected=rejected).actions == ()
-    plan = planned(replace(a, text="Likes black tea."), b, scorer=scorer, rejected=rejected)
-    assert plan.unsure or plan.merges
 
 
 def test_totals_count_living_memories_per_scope():

@@ -29,7 +29,6 @@ from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from reviewing import HOSTILE, crowded, data_of, many_world, small_world
 
 TEXTS = st.text(max_size=40)
-MEGABYTE = 1_000_000
 PRUNE = Prune(id="p1", scope=ALICE, category=None, members=(Member("m", "Fixed bug"),), reason="vague")
 
 
@@ -76,7 +75,9 @@ class TestEverything:
     @given(plans())
     @settings(max_examples=150, deadline=None)
     def test_every_action_of_a_plan_is_on_the_page_with_all_its_texts(self, plan: Plan) -> None:
-        data = data_of(render(page_data(Material(plan=plan))))
+        page = render(page_data(Material(plan=plan)))
+        assert page == render(page_data(Material(plan=plan)))
+        data = data_of(page)
         whole = sorted((*plan.actions, *plan.unsure), key=content_key)
         cards = sorted(data["cards"], key=lambda card: str(card["key"]))
         assert [card["key"] for card in cards] == [content_key(action) for action in whole]
@@ -95,11 +96,6 @@ class TestEverything:
                 assert shown[: card["sides"][0]] == list(action.a)
                 assert shown[card["sides"][0] :] == list(action.b)
                 assert tuple(card.get("said", ())) == action.said
-
-    @given(plans())
-    @settings(max_examples=50, deadline=None)
-    def test_equal_material_gives_an_equal_page(self, plan: Plan) -> None:
-        assert render(page_data(Material(plan=plan))) == render(page_data(Material(plan=plan)))
 
     def test_scores_of_both_directions_and_evidence_are_on_the_card(self, tmp_path: Path) -> None:
         _, data = small_world(tmp_path).page()
@@ -147,7 +143,7 @@ class TestHarmless:
     def test_two_thousand_proposals_fit_into_three_megabytes(self, tmp_path: Path) -> None:
         page, data = many_world(2_000, tmp_path).page()
         assert len(data["cards"]) == 2_000
-        assert len(page.encode()) < 3 * MEGABYTE
+        assert len(page.encode()) < 3_000_000
 
 
 class TestDifferences:
@@ -203,11 +199,9 @@ class TestNearby:
         vectors = np.array([[np.cos(a), np.sin(a)] for a in np.radians(angles)], dtype=np.float32)
         found = nearby(memories, vectors, [["a", "b"], ["g"], ["d"], ["gone"]])
         assert found == [[5, 4, 2], [2, 4, 5], [], []]
-
-    def test_a_card_names_its_neighbours_by_their_rows(self) -> None:
         data = page_data(crowded())
-        (card,) = data["cards"]
-        assert [data["memories"][row]["text"] for row in card["near"]] == ["Fixed the bug in the parser"]
+        (near,) = data["cards"][0]["near"]
+        assert data["memories"][near]["text"] == "Fixed the bug in the parser"
 
 
 class TestOverTime:

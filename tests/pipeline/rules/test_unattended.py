@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from builders import BOB, NOW, memory, session_on
 from e2e_cli import OWN
-from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.rules.stale import is_protected, kept_although_old
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -57,17 +56,19 @@ class TestPass:
         )
         return session_on(store, folder=tmp_path, max_delete=1.0)
 
-    def test_without_a_record_age_removes_nothing(self, session: Session) -> None:
-        plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
-        assert plan.actions == ()
-        assert len(plan.notes) == 1
-        assert plan.notes[0].startswith("Past their age, but kept: 2. Nothing says what the agent reads")
-        assert all(word in plan.notes[0] for word in ("track_access", "--assume-unread"))
-
-    def test_a_person_is_asked_all_the_same(self, session: Session) -> None:
-        plan = session.propose(ScopeFilter(), now=NOW)
-        assert [prune.members[0].id for prune in plan.prunes] == ["nuts", "tap"]
-        assert plan.notes == ()
+    def test_without_a_record_age_removes_nothing_unless_a_person_says_so(self, session: Session) -> None:
+        """What a merge proves to be in use does not prove that reads are tracked."""
+        for noted in (False, True):
+            plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
+            assert plan.actions == ()
+            (note,) = plan.notes
+            assert note.startswith("Past their age, but kept: 2. Nothing says what the agent reads")
+            assert all(word in note for word in ("track_access", "--assume-unread"))
+            asked = session.propose(ScopeFilter(), now=NOW)
+            assert [prune.members[0].id for prune in asked.prunes] == ["nuts", "tap"]
+            assert asked.notes == ()
+            if not noted:
+                session.access.record(session.store.fingerprint, ["x"], NOW)
 
     @pytest.mark.parametrize(
         ("new", "limits", "proposed"),
@@ -110,23 +111,11 @@ class TestPass:
         (note,) = plan.notes
         assert note.startswith("Past their age, but kept: 1. They may be about health, identity")
 
-    def test_our_own_notes_are_no_record(self, session: Session) -> None:
-        """What a merge proves to be in use does not prove that reads are tracked."""
-        session.access.record(session.store.fingerprint, ["x"], NOW)
-        assert session.propose(ScopeFilter(), now=NOW, unattended=True).prunes == ()
-
     def test_old_copies_are_merged_instead(self, tmp_path: Path) -> None:
         store = InMemoryStore([old("a", PLUMBER), old("b", PLUMBER)])
         with session_on(store, folder=tmp_path, max_delete=1.0) as session:
             plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert (len(plan.merges), len(plan.prunes)) == (1, 0)
-
-    def test_the_library_applies_by_the_same_rule(self, tmp_path: Path) -> None:
-        store = InMemoryStore([old("tap", PLUMBER)])
-        settings = LAX.model_copy(update={"scorer": "keywords"})
-        done = consolidate(store, user_id="alice", settings=settings, state_dir=tmp_path, now=NOW, apply=True)
-        assert done.plan.prunes == ()
-        assert "tap" in store.rows
 
 
 class TestCommandLine:

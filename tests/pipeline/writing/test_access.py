@@ -47,10 +47,6 @@ class TestLog:
         log.close()
         log.close()
 
-    def test_the_environment_chooses_the_directory(self, own_state):
-        AccessLog().record("one", ["a"], NOON)
-        assert (own_state / "journal.db").is_file()
-
 
 class TestTracking:
     def test_search_and_get_are_remembered(self, tmp_path):

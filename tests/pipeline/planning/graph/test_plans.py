@@ -200,18 +200,6 @@ def test_an_undo_leaves_what_the_agent_wrote_since(graph):
     assert "strict-mode" in held
 
 
-def test_what_an_undo_took_back_is_not_done_again(graph):
-    twice = entity("twice", *ASKED, kind="preference")
-    opened = graph.open(*twins(), GRUNT, twice)
-    plan = propose(opened)
-    assert (len(plan.merges), len(plan.prunes), len(plan.rewrites)) == (1, 1, 1)
-    apply(opened, plan)
-    opened.undo(now=NOW)
-    assert propose(opened).actions == ()
-    graph.write(*twins(), entity("old", "Try the gulp runner", OLD), twice)
-    assert [prune.members[0].id for prune in propose(opened).prunes] == ["old"]
-
-
 def test_an_entity_of_a_type_named_relation_is_changed_as_any_other(graph):
     opened = graph.open(entity("uses", *ASKED, kind="relation"))
     plan = propose(opened)
@@ -288,15 +276,6 @@ def test_a_separator_that_json_does_not_escape_ends_no_line_of_a_plan(graph):
     opened = graph.open(entity("a", *["Ask before\u2028deploying\x85 on Fridays"] * 2))
     assert apply(opened).run
     assert graph.undone(opened)
-
-
-def test_a_plan_skips_what_the_server_changed(graph):
-    opened = graph.open(*twins())
-    plan = propose(opened).only("merge")
-    graph.write(entity("strict-mode", STRICT, "Now also for tests"), *twins()[1:])
-    result = apply(opened, plan)
-    assert (result.merged, result.skipped) == (0, 1)
-    assert "Now also for tests" in graph.entities()["strict-mode"]
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -16,7 +16,6 @@ from mem0_dream.models.scorer import PairInput, PairScores, distinct
 from mem0_dream.pipeline.actions import Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import ActionKind
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
@@ -115,12 +114,6 @@ def test_a_file_that_moved_is_skipped_and_all_were_copied_before(tree):
     assert "tabs" not in tree.names()
     with tarfile.open(copy) as archive:
         assert f"{MEMORY}/tabs.md" in archive.getnames()
-
-
-def test_a_whole_file_that_lost_goes(project):
-    project.write(a=memory_file(ALWAYS, date="2026-01-01"), b=memory_file(NEVER, date="2026-05-01"))
-    project.apply(supersede=True)
-    assert sorted(path.name for path in (project.root / MEMORY).iterdir()) == ["MEMORY.md", "b.md"]
 
 
 def test_a_memory_may_lose_several_sentences_and_none_twice(project):
@@ -401,17 +394,6 @@ def test_in_any_directory_a_second_pass_proposes_nothing_and_undo_is_identity(
     assert result.moved == ()
     assert [a for a in project.plan(supersede=supersede).actions if acts(a)] == []
     assert project.undone() if result.run else project.same()
-
-
-def test_an_answer_to_the_library_cuts_the_sentence_and_keeps_the_rest(project):
-    with project.write(**LIMITS).open() as session:
-        plan = session.propose(ScopeFilter(), now=NOW)
-        (conflict,) = plan.conflicts
-        loser, side = (conflict.b[0], "a") if conflict.newer == "a" else (conflict.a[0], "b")
-        session.apply(plan, now=NOW, choices={conflict.id: side}, within_budget=False)
-    assert loser == f"{MEMORY}/a.md"
-    assert "20 MB there" not in project.text("a")
-    assert "Ines helps with it." in project.text("a")
 
 
 @pytest.mark.parametrize(

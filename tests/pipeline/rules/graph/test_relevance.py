@@ -34,11 +34,6 @@ def test_each_reason_has_its_points(graph, learning, points):
     assert (found.score, found.save) == (points, points >= 5)
 
 
-def test_points_are_settings(graph):
-    answer = score(graph, name="x", severity="critical", settings=GraphSettings(points={"critical": 4}))
-    assert (answer.score, answer.save, answer.nearest) == (4, False, None)
-
-
 @pytest.mark.parametrize(
     ("known", "learning"),
     [
@@ -64,11 +59,13 @@ def test_a_correction_is_not_known_already(graph, known, said):
     assert any("contradicts warm-cache" in reason for reason in found.reasons)
 
 
-def test_what_is_similar_loses_points(graph):
+def test_what_is_similar_loses_points_and_points_are_settings(graph):
     near = entity("cache", "The image cache is warm while a sale runs")
     found = score(graph, near, severity="critical")
     assert 0.6 < found.similarity <= 0.85
     assert (found.score, found.save) == (3, False)
+    answer = score(graph, severity="critical", settings=GraphSettings(points={"critical": 4}))
+    assert (answer.score, answer.save, answer.nearest) == (4, False, None)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,11 @@ def _drafted(current: str, *files: str, **more) -> str:
     return draft_index(current, topics, title="X", **more).text
 
 
-def test_a_new_index_has_title_and_sorted_pointers() -> None:
+def test_a_new_index_has_title_and_sorted_pointers_and_a_text_of_its_own_may_become_one() -> None:
     topics = [_topic("b.md", name="B", description="second"), _topic("a.md")]
     draft = draft_index("", topics, title="My Agent")
     assert draft.text == "# My Agent Memory\n\n- [a](a.md)\n- [B](b.md) -- second\n"
+    assert _drafted(OWN, "a.md") == f"{OWN}\n- [a](a.md)\n"
 
 
 LONG = "the queue for refunds is blue, " * 7
@@ -137,19 +138,12 @@ def test_a_line_is_cut_only_between_clauses() -> None:
     assert _drafted(HALF.replace(", call Ines", "; call Ines"), "a.md").endswith("orders…\n")
 
 
-def test_a_text_of_its_own_becomes_an_index_where_that_is_wanted() -> None:
-    assert _drafted(OWN, "a.md") == f"{OWN}\n- [a](a.md)\n"
-
-
-def test_a_rebuild_stops_below_what_is_loaded() -> None:
+def test_a_rebuild_stops_below_what_is_loaded_and_cuts_nothing() -> None:
     draft = draft_index("", [_topic(f"f{number:03}.md") for number in range(220)], title="X")
     assert draft.text.count("\n") == GOAL_LINES
     assert any("32 files have no pointer" in warning for warning in draft.warnings)
     wide = [_topic(f"f{number:03}.md", description="wörd " * 25) for number in range(300)]
     assert len(draft_index("", wide, title="X").text.encode()) <= MAX_BYTES
-
-
-def test_an_index_above_the_limits_is_warned_about_and_nothing_is_cut() -> None:
     current = "".join(f"- own {number}\n" for number in range(220))
     draft = draft_index(current, [_topic("a.md")], title="X")
     assert draft.text == current
