@@ -1,6 +1,7 @@
 """Fixtures of all tests: no test touches the user's own state, network or telemetry."""
 
 import contextlib
+import itertools
 import logging
 import os
 import socket
@@ -31,6 +32,7 @@ _LONG_FILES = frozenset(
     }
 )  # fmt: skip
 """Begun first: a worker that got one of them last would end long after the others."""
+_NUMBERS = itertools.count()
 _HERE = ("127.0.0.1", "::1", "localhost", "")
 
 
@@ -42,7 +44,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give every test a state directory of its own."""
-    directory = tmp_path_factory.mktemp("state")
+    # Numbered here: a folder that pytest numbers is looked for among those of all tests before it.
+    directory = tmp_path_factory.getbasetemp() / "states" / str(next(_NUMBERS))
+    directory.mkdir(parents=True)
     monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(directory))
     return directory
 

@@ -11,7 +11,6 @@ import pytest
 from e2e_world import NOW, ROWS, EmbeddingServer, World, empty_world
 from forks import Call
 from mem0_dream import track_access
-from mem0_stores import remember
 
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
 
@@ -63,20 +62,6 @@ def test_a_narrow_encoding_is_no_reason_to_fail(messy_qdrant: World) -> None:
     assert shown.stderr.startswith(b"Undo with: ")
     assert shown.stderr.count(b"\n") == 1  # and no noise of an interpreter that ends
     assert b"Dream complete \\u2014 merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0\n" in shown.stdout
-
-
-def test_45_stored_memories_give_45(tmp_path: Path, embeddings: EmbeddingServer) -> None:
-    """mem0 lists 20 by default; status and JSON count all that are there."""
-    world = empty_world("qdrant", tmp_path, embeddings)
-    texts = [f"Counted sheep number {number} on the meadow near hill {number}." for number in range(45)]
-    embeddings.embed(texts)
-    with world.mem0() as memory:
-        for text in texts:
-            remember(memory, text, user_id="alice")
-        assert len(memory.get_all(filters={"user_id": "alice"})["results"]) == 20
-    assert world.pass_over("status", "--all").lines[0] == "Memories: 45 living, 0 retired, 0 pinned"
-    told = json.loads(world.pass_over(*ALICE, "--json").out)
-    assert [total["memories"] for total in told["plan"]["totals"]] == [45]
 
 
 def test_an_empty_store(tmp_path: Path, embeddings: EmbeddingServer) -> None:

@@ -8,7 +8,7 @@ from mem0_dream.errors import DreamError, StoreError
 from mem0_dream.pipeline.stores.base import Capabilities, Delete, Restore, Snapshot
 from mem0_dream.pipeline.stores.mem0 import backends
 from mem0_dream.pipeline.stores.mem0.backends import LISTING_FAULTS, WRITABLE, store_fingerprint
-from mem0_dream.pipeline.stores.mem0.rows import Backend, asking
+from mem0_dream.pipeline.stores.mem0.rows import asking
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_stores import ALICE, EVERYTHING, build_place
 
@@ -101,26 +101,6 @@ def test_a_qdrant_server_gets_payloads_alone(qdrant, monkeypatch):
     (after,) = backend.get([memory_id]).values()
     with pytest.raises(StoreError, match="Writing to the Qdrant collection failed"):
         backend.put(Snapshot(memory_id, {}, (0.0,) * 384))
-    assert (after.payload, after.vector) == ({"data": "Likes coffee"}, before.vector)
-
-
-@pytest.mark.store
-def test_large_collections_are_paged(place, monkeypatch):
-    monkeypatch.setattr(Backend, "page", 3)
-    store, ids = place.filled([f"Fact {number}" for number in range(9)])
-    inventory = store.read(EVERYTHING)
-    fetched = store.fetch(ids)
-    assert [memory.id for memory in inventory.memories] == sorted(ids)
-    assert not inventory.gaps
-    assert list(fetched) == ids
-
-
-@pytest.mark.store
-def test_a_payload_can_be_put_without_its_vector(place):
-    store, (memory_id,) = place.filled(["Likes tea"])
-    (before,) = store.backend.get([memory_id]).values()
-    store.backend.put(Snapshot(memory_id, {"data": "Likes coffee"}))
-    (after,) = store.backend.get([memory_id]).values()
     assert (after.payload, after.vector) == ({"data": "Likes coffee"}, before.vector)
 
 

@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from unittest.mock import Mock
 
 import pytest
 from mem0_dream.errors import RefusedChangeError, StoreError, UsageError
 from mem0_dream.pipeline.stores import base
 from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
+from mem0_dream.pipeline.stores.mem0.rows import Backend
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.records import Scope
 from mem0_stores import ALICE, DAY, EVERYTHING, link, remember
@@ -32,22 +33,17 @@ def through_json(snapshot: Snapshot) -> Snapshot:
 
 
 class TestRead:
-    def test_every_memory_is_listed(self, place):
+    def test_every_memory_is_listed_page_by_page(self, place, monkeypatch):
+        monkeypatch.setattr(Backend, "page", 7)
         store, ids = place.filled([f"Fact number {number}" for number in range(45)])
         inventory = store.read(ALICE)
         assert [memory.id for memory in inventory.memories] == sorted(ids)
+        assert list(store.fetch(ids)) == ids
         assert inventory.gaps == ()
         assert inventory.store == store.fingerprint
         assert len(inventory.fidelity) == 1
         assert store.capabilities == base.Capabilities(retire=True, vector=True, amend=True)
         assert store.kind == "mem0"
-
-    def test_expired_memories_are_listed(self, place):
-        store, _ = place.filled(["Parked on level 2"], expiration_date="2020-01-31")
-        assert store.memory.get_all(filters={"user_id": "alice"})["results"] == []
-        (memory,) = store.read(ALICE).memories
-        assert memory.expires_on == date(2020, 1, 31)
-        assert memory.is_retired(date(2020, 2, 1))
 
     def test_scopes_are_the_full_tuple(self, place):
         place.fill(["Likes tea"])
@@ -88,14 +84,15 @@ class TestRead:
 
 
 class TestAdd:
-    def test_an_added_memory_carries_exactly_what_was_asked(self, place):
-        store, _ = place.filled(["Likes tea"])
+    def test_an_added_memory_carries_exactly_what_was_asked_and_is_found(self, place):
+        store, _ = place.filled([f"Likes the tea of {hour} o'clock" for hour in range(10)])
         scope = Scope.of(user_id="alice", agent_id="bot", app_id="shop")
         metadata = {"category": "food", "merged_from": ["a", "b"], "nested": {"x": None}}
         added = store.write(Add("Likes green tea from Uji", scope, metadata, DAY, "run/1"))
         memory = store.parse(store.fetch([added])[added])
         assert (memory.text, memory.scope) == ("Likes green tea from Uji", scope)
         assert (memory.metadata, memory.created_at, memory.category) == (metadata, DAY, "food")
+        assert (store.finds(added), store.finds(NOBODY)) == (True, False)
         assert store.find_mark("run/1", scope) == added
         assert store.find_mark("run/2", scope) is None
         assert store.find_mark("run/1", Scope.of(user_id="bob")) is None
@@ -116,12 +113,6 @@ class TestAdd:
         assert payload["created_at"] == DAY.isoformat()
         own = {"data", "hash", "created_at", "updated_at", "text_lemmatized", "role", "user_id", "k"}
         assert payload.keys() == own
-
-    def test_a_search_finds_what_was_added(self, place):
-        store, _ = place.filled([f"The train to Porto leaves at {hour}:15" for hour in range(10, 20)])
-        added = store.write(Add("Allergic to peanuts and walnuts", USER, {}, DAY, "run/1"))
-        assert store.finds(added)
-        assert not store.finds(NOBODY)
 
     def test_odd_texts_do_not_break_the_search(self, qdrant):
         store, (blank, long) = qdrant.filled([" ", "Plan of the garden: " + "roses by the wall, " * 2000])
@@ -190,15 +181,14 @@ class TestDelete:
         with pytest.raises(StoreError, match="still there"):
             store.write(Delete(memory_id))
 
-    def test_an_outage_never_looks_like_a_deletion(self, place, monkeypatch):
+    def test_what_cannot_be_an_id_is_absent_and_an_outage_never_looks_like_a_deletion(
+        self, place, monkeypatch
+    ):
         store, _ = place.filled(["Likes tea"])
+        assert store.fetch(["no-uuid"]) == {}
         monkeypatch.setattr(store.backend, "count", Mock(side_effect=StoreError("down")))
         with pytest.raises(StoreError, match="down"):
             store.fetch([NOBODY])
-
-    def test_what_cannot_be_an_id_is_absent(self, place):
-        store, _ = place.filled(["Likes tea"])
-        assert store.fetch(["no-uuid"]) == {}
 
 
 class TestUpdate:
@@ -236,7 +226,8 @@ class TestRetire:
         changed = {key for key in after.payload if after.payload[key] != before.payload.get(key)}
         assert changed == {"hash", "expiration_date", *why}
         assert store.parse(after).metadata["superseded_by"] == "b"
-        assert store.parse(after).expires_on == YESTERDAY
+        assert [each.expires_on for each in store.read(ALICE).memories] == [YESTERDAY]
+        assert store.parse(after).is_retired(YESTERDAY + timedelta(days=1))
         store.write(Restore(before))
         assert store.fetch([memory_id])[memory_id] == before
 
@@ -284,13 +275,6 @@ class TestRestore:
         assert entity_rows(store) == entities
         assert count == len(ids)
 
-    def test_keys_that_came_later_disappear(self, place):
-        store, (memory_id,) = place.filled(["Likes tea"])
-        before = store.fetch([memory_id])[memory_id]
-        store.memory.update(memory_id, metadata={"mood": "happy"}, expiration_date="2020-01-01")
-        store.write(Restore(before))
-        assert store.fetch([memory_id])[memory_id] == before
-
     def test_an_entity_changed_since_keeps_its_change(self, qdrant):
         store, ids = qdrant.filled(["Lives in Lisbon", "Works in Lisbon"])
         for memory_id in ids:
@@ -330,8 +314,8 @@ class TestStore:
         assert len(memory.get_all(filters={"user_id": "alice"})["results"]) == 1
         Mem0Store(memory, owned=True).close()
 
-    def test_a_snapshot_is_a_copy(self, place):
-        store, (memory_id,) = place.filled(["Lives in Lisbon"])
+    def test_a_snapshot_is_a_copy(self, faiss):
+        store, (memory_id,) = faiss.filled(["Lives in Lisbon"])
         link(store.memory, "Lisbon", memory_id)
         before: Snapshot = store.fetch([memory_id])[memory_id]
         link(store.memory, "Lisbon", "11111111-2222-4333-8444-555555555555")

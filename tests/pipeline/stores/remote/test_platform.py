@@ -160,11 +160,6 @@ class TestAdditions:
 
 
 class TestDeletions:
-    def test_nothing_that_is_linked_is_deleted(self, place):
-        memory_id = place.double.put("Likes tea", user_id="alice")
-        place.open().write(Delete(memory_id))
-        assert [r.query for r in place.server.requests if r.method == "DELETE"] == [{}]
-
     def test_what_superseded_another_is_not_deleted(self, place):
         memory_id = place.double.put("Drives a Tesla", user_id="alice", linked_memory_ids=["older"])
         store = place.open()
