@@ -23,7 +23,7 @@ from ...models.scorer import PairScorer, Thresholds
 from ...models.text.vocabulary import opposite
 from ...models.text.words import significant_words
 from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict
-from . import screens
+from . import bare_fields, screens
 from .candidates import shared_words
 from .judge import EXACT, SAME, judge
 
@@ -81,6 +81,13 @@ class Statement:
     def place(self) -> str:
         """The entity or the memory that it stands in."""
         return self.subject if self.named else self.memory.id
+
+    @property
+    def members_of(self) -> str:
+        """The entity, or the one Markdown list, of which it is a member; empty if it is in none."""
+        if self.named or self.row or not self.block:
+            return self.subject if self.named else ""
+        return bare_fields.list_of(self.memory, self.line, self.block)
 
     @property
     def file(self) -> str:
@@ -158,17 +165,19 @@ def findings(
     """
     read = (replace(each, words=screens.unlabelled(each.words)) for each in statements)
     brief = (each for each in read if len(each.words.split()) <= screens.LONGEST)
-    said = [each for each in brief if each.named or screens.says_something(each.words)]
-    said.sort(key=lambda each: each.key)
+    every = sorted(brief, key=lambda each: each.key)
+    rows = [at for at, each in enumerate(every) if each.named or screens.says_something(each.words)]
+    said = [every[at] for at in rows]
     shared = _sharing(said)
     copies = _copies(said, shared) - {*one}
-    pairs = [
-        (i, j)
-        for i, j in _worth_scoring(said, shared, {*one, *copies})
-        if of is None or said[i].memory.id in of or said[j].memory.id in of
-    ]
-    scored = zip(pairs, _scored(said, pairs, reader), strict=True)
-    found = (_finding(said[i], said[j], verdict, copies) for (i, j), verdict in scored)
+    worth = {(rows[i], rows[j]) for i, j in _worth_scoring(said, shared, {*one, *copies})}
+    fields = _fields(every)
+    ends = range(len(every)) if of is None else {at for at, each in enumerate(every) if each.memory.id in of}
+    pairs = [(i, j) for i, j in sorted(worth | fields) if i in ends or j in ends]
+    scored = zip(pairs, _scored(every, pairs, reader), strict=True)
+    found = (
+        _finding(every[i], every[j], verdict, copies, field=(i, j) in fields) for (i, j), verdict in scored
+    )
     return [finding for finding in found if finding is not None]
 
 
@@ -221,6 +230,13 @@ def _sharing(statements: Sequence[Statement]) -> list[Pair]:
     for rows in places.values():
         pairs |= set(_of_one_place([(at, statements[at].words, words[at]) for at in rows]))
     return sorted(pairs)
+
+
+def _fields(statements: Sequence[Statement]) -> set[Pair]:
+    """Pairs of one entity, or of one list, that are one attribute with two values and nothing besides."""
+    brief = [row for row, each in enumerate(statements) if bare_fields.bare(each.words)]
+    members = [(statements[row].members_of, statements[row].words) for row in brief]
+    return {(brief[i], brief[j]) for i, j in bare_fields.rivals(members)}
 
 
 def sharing(texts: Sequence[str]) -> list[Pair]:
@@ -335,6 +351,8 @@ def _one_heading(a: Statement, b: Statement, one: Collection[Places]) -> bool:
 def _may_be_asked(a: Statement, b: Statement) -> bool:
     """Whether any verdict on these two would be worth a question."""
     told, texts = a.told(b), (a.judged, b.judged)
+    if bare_fields.several(a.words, b.words):
+        return False
     if screens.brief(*texts) and (
         _one_attribute(a, b, told) or screens.finished(*texts) or _opposed(a, b, told)
     ):
@@ -385,8 +403,13 @@ def _scored(statements: Sequence[Statement], pairs: Sequence[Pair], reader: Read
     return judge(rows, memories, reader.scorer, thresholds=reader.thresholds, keys={})
 
 
-def _finding(a: Statement, b: Statement, verdict: Verdict, copies: Collection[Places]) -> Finding | None:
+def _finding(
+    a: Statement, b: Statement, verdict: Verdict, copies: Collection[Places], *, field: bool
+) -> Finding | None:
     asked = _asked(a, b, verdict, a.told(b))
+    if field and verdict.label is not Label.DUPLICATE:
+        values = Evidence("rival", bare_fields.two_values(a.words, b.words), veto=True)
+        asked = replace(verdict, label=Label.CONTRADICTION, evidence=(*verdict.evidence, values))
     if asked is None:
         return None
     alone = frozenset((a.place, b.place)) not in copies or about_one(a, b)

@@ -1,0 +1,231 @@
+"""Bare fields: statements that are no more than an attribute and its value, in whatever form.
+
+"Port: 8080" and "Listens on port 9090" give one attribute two values, however few words they share. Which
+attributes have one value at a time, which kinds of things are alternatives, and of what there may be several
+are rows of the table `fields`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from ...models.facts.names import same_name
+from ...models.text.tables import table_lines, table_set
+from ...models.text.vocabulary import synonyms
+from ...models.text.words import CACHED_TEXTS, significant_words
+from ...records import Memory
+
+LONGEST = 9  # words of a bare field
+_LIST = 3  # so many values of one attribute in one place are a list
+_MOST_WORDS = 4  # of a value
+_BEFORE = 3  # words of a key, or before an attribute
+_CHOSEN, _LIMITS, _SEVERAL = (table_set("fields", key) for key in ("chosen", "limits", "several_keys"))
+_SINGLE = _CHOSEN | _LIMITS
+_MARKUP = re.compile(r"[`*_\"]+")
+_ENDS = re.compile(r"^[^\w(]+|[\s.]+$")
+_OPENING = re.compile(r"^(?:(?:the|our|its|this|project|currently|now|also) )+", re.IGNORECASE)
+_KEYED = re.compile(
+    rf"(?P<key>[\w./-]+(?: [\w./-]+){{0,{_BEFORE}}}?)"
+    r"(?:(?P<sign>\s*[:=→]\s+|\s*=\s*)|\s+(?:is|are)(?: now| currently)?(?: set to)?\s+)(?P<value>\S.*)",
+    re.IGNORECASE,
+)
+_OPEN_VALUE = re.compile(
+    r"[,;:?()]|\b(?:and|or|not|no|if|when|unless|for|except|only|until|since|per|to)\b", re.IGNORECASE
+)
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_COUNT = re.compile(r"[\d/.,%]+")
+_VERSION = r"(?: v?\d[\w.]*)?"
+
+
+class Field(NamedTuple):
+    """One value of an attribute of what a place is about."""
+
+    attribute: str
+    of: frozenset[str]  # words that say of which part or kind: "minimum", "server"
+    value: str
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def bare(text: str) -> Field | None:
+    """The attribute of one value that a text is, and nothing besides; None for anything else.
+
+    >>> bare("Listens on port 9090")
+    Field(attribute='port', of=frozenset(), value='9090')
+    >>> bare("Uses pnpm").attribute, bare("Uses React and Redux")
+    ('package manager', None)
+    """
+    if len(text.split()) > LONGEST or "\n" in text:
+        return None
+    said = _plain(text)
+    keyed = _KEYED.fullmatch(said)
+    found = _with_key(keyed["key"], keyed["value"]) if keyed else _without_key(said)
+    if found is None or _OPEN_VALUE.search(found.value) or len(found.value.split()) > _MOST_WORDS:
+        return None
+    return found._replace(value=found.value.casefold())
+
+
+def two_values(a: str, b: str) -> str:
+    """The attribute and the two values that two bare fields give it; empty if they give it none or one."""
+    mine, theirs = bare(a), bare(b)
+    if mine is None or theirs is None or mine[:2] != theirs[:2] or _alike(mine.value, theirs.value):
+        return ""
+    return f"{mine.attribute}: {mine.value} / {theirs.value}"
+
+
+def rivals(members: Iterable[tuple[str, str]]) -> Iterator[tuple[int, int]]:
+    """Pairs of texts of one place that give one attribute two values, as rows; no list of values.
+
+    Args:
+        members: Each place, which is empty for what is in none, and a text.
+    """
+    texts: list[str] = []
+    held: dict[tuple[str, str, frozenset[str]], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for row, (place, text) in enumerate(members):
+        texts.append(text)
+        if place and (found := bare(text)):
+            held[place, found.attribute, found.of][found.value].append(row)
+    for values in held.values():
+        if len(values) < _LIST:
+            pairs = itertools.combinations(sorted(row for rows in values.values() for row in rows), 2)
+            yield from ((i, j) for i, j in pairs if two_values(texts[i], texts[j]))
+
+
+def several(a: str, b: str) -> bool:
+    """Whether two texts name two of what a thing may have several of: two tags, two languages spoken.
+
+    >>> several("Skill: SQL", "Skill: R"), several("Speaks Thai", "Speaks Lao"), several("Port: 1", "Port: 2")
+    (True, True, False)
+    """
+    texts = _plain(a), _plain(b)
+    keys = [found for text in texts if (found := _KEYED.fullmatch(text)) and found["sign"]]
+    if keys:
+        named = [found["key"].casefold().split() for found in keys]
+        counted = all(_COUNT.fullmatch(found["value"]) for found in keys)  # "Components: 6"
+        one = len(keys) == 2 and named[0] == named[1] and named[0][0] not in _SINGLE
+        return one and named[0][-1] in _SEVERAL and not counted
+    verbs = [found for text in texts if (found := _many().match(text))]
+    if len(verbs) < 2 or verbs[0][0].casefold() != verbs[1][0].casefold():
+        return False
+    objects = [text[verb.end() :].split() for text, verb in zip(texts, verbs, strict=True)]
+    if not all(0 < len(words) <= _MOST_WORDS for words in objects) or objects[0][0] == objects[1][0]:
+        return False
+    # "Supports 5 users" and "Supports 6 users" differ in a number of one thing.
+    return not all(len(words) > 1 and words[0].isdigit() for words in objects)
+
+
+def list_of(memory: Memory, line: int, block: str) -> str:
+    """The list of which a line of a Markdown memory is a bullet; empty if it is none.
+
+    Bullets below two others, and those of two lists of one section, are not of one list.
+    """
+    if "#" in memory.id and line == 0:
+        return block  # the memory is a bullet itself
+    lines = memory.text.splitlines()
+    if not _BULLET.match(lines[line]):
+        return ""
+    depth = _indent(lines[line])
+    for at in range(line - 1, -1, -1):
+        outer = _indent(lines[at]) < depth or not (_BULLET.match(lines[at]) or _indent(lines[at]))
+        if lines[at].strip() and outer:
+            return f"{memory.id}\0{at}"
+    return memory.id
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _plain(text: str) -> str:
+    bare_words = " ".join(_MARKUP.sub(" ", text).split()).replace(" :", ":")
+    return _OPENING.sub("", _ENDS.sub("", bare_words))
+
+
+def _with_key(key: str, value: str) -> Field | None:
+    words = key.casefold().split()
+    for name, called, _ in _attributes():
+        if found := _compiled(rf"(?P<of>.*\s)??(?:{called})").fullmatch(key):
+            return Field(name, significant_words(found["of"] or ""), value)
+    for kind, members in _alternatives():
+        if words[-1] in kind.split() and _compiled(rf"(?:{members}){_VERSION}").fullmatch(value):
+            return Field(kind, significant_words(key) - significant_words(kind), value)
+    if _compiled(_platforms()).fullmatch(key) and re.fullmatch(r"v?\d[\w.]*", value):
+        return Field("version", significant_words(key), value)
+    plural = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is"))
+    if words[0] in _SINGLE and 1 < len(words) <= _BEFORE and not (plural and words[0] in _CHOSEN):
+        return Field(" ".join(words), frozenset(), value)
+    return None
+
+
+def _without_key(said: str) -> Field | None:
+    if _many().match(said):
+        return None
+    opening = rf"(?P<of>(?:[\w.]+ ){{0,{_BEFORE - 1}}}?)(?:(?:{_verbs()}) )"
+    for name, called, values in _attributes():
+        if values and (found := _compiled(rf"{opening}?(?:{called}) (?P<value>{values})").fullmatch(said)):
+            return Field(name, significant_words(found["of"]), found["value"])
+    platform = rf"{opening}?(?P<what>{_platforms()})(?: version)? v?(?P<value>\d[\w.]*)"
+    if found := _compiled(platform).fullmatch(said):
+        return Field("version", significant_words(f"{found['of']} {found['what']}"), found["value"])
+    for kind, members in _alternatives():
+        if found := _compiled(rf"{opening}(?P<value>(?:{members}){_VERSION})").fullmatch(said):
+            rest = found["of"].strip()
+            named = (called for name, called, _ in _attributes() if name == kind)
+            itself = any(_compiled(called).fullmatch(rest) for called in named)
+            return Field(kind, frozenset() if itself else significant_words(rest), found["value"])
+    return None
+
+
+def _alike(a: str, b: str) -> bool:
+    """Whether two values name one thing, or one of them says less: "MIT" and "MIT licence", 18 and 18.2."""
+    pairs = zip(*(_compiled(r"[\w.+#-]+").findall(value) for value in (a, b)), strict=False)
+    return all(_one(*sorted(pair, key=len)) for pair in pairs)
+
+
+def _one(short: str, long: str) -> bool:
+    if short == long or long.startswith(f"{short}."):
+        return True
+    group = next((words for words in _groups() if short in words), frozenset())
+    return same_name(short, long) or synonyms(short, long) or long in group
+
+
+@cache
+def _groups() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(line.split()) for line in table_lines("fields", "same_values"))
+
+
+@cache
+def _attributes() -> tuple[tuple[str, str, str], ...]:
+    """Each attribute: its name, what it is called, and its values where no sign parts them from it."""
+    lines = (line.split(":=") for line in table_lines("fields", "one_valued"))
+    return tuple((name.strip(), called.strip(), values.strip()) for name, called, values in lines)
+
+
+@cache
+def _alternatives() -> tuple[tuple[str, str], ...]:
+    lines = (line.split(" := ") for line in table_lines("fields", "alternatives"))
+    return tuple((kind, members) for kind, members in lines)
+
+
+@cache
+def _platforms() -> str:
+    return "".join(table_lines("fields", "platforms"))
+
+
+@cache
+def _verbs() -> str:
+    return "".join(table_lines("fields", "verbs"))
+
+
+@cache
+def _many() -> re.Pattern[str]:
+    return re.compile(rf"(?:{''.join(table_lines('fields', 'several_verbs'))}) ", re.IGNORECASE)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source, re.IGNORECASE)
