@@ -24,8 +24,7 @@ _DAYS_PER_UNIT = {"d": 1, "w": 7, "y": 365}
 def parse_days(value: Any) -> timedelta:  # noqa: ANN401  (pydantic hands over whatever the file held)
     """Read a duration given as a number of days or as text such as "90d", "12 weeks", "2y".
 
-    Raises:
-        ValueError: If it is neither, or negative.
+    `ValueError` if it is neither, or negative.
     """
     if isinstance(value, timedelta):
         return value
@@ -39,8 +38,7 @@ def parse_days(value: Any) -> timedelta:  # noqa: ANN401  (pydantic hands over w
 def parse_hours(value: Any) -> timedelta:  # noqa: ANN401
     """Read a duration as `parse_days` does, or in hours: "24h".
 
-    Raises:
-        ValueError: If it is neither, or negative.
+    `ValueError` if it is neither, or negative.
     """
     match = re.match(r"^\s*(\d+)\s*(?:h|hours?)\s*$", str(value), re.IGNORECASE)
     return timedelta(hours=int(match[1])) if match else parse_days(value)
@@ -53,8 +51,7 @@ Days = Annotated[timedelta, BeforeValidator(parse_days)]
 def check_opinion(value: Any) -> bool | str:  # noqa: ANN401
     """Accept true, false, or openai:MODEL@URL.
 
-    Raises:
-        ValueError: If it is anything else; the value is not repeated, since an address may hold a password.
+    `ValueError` if it is anything else; the value is not repeated, since an address may hold a password.
     """
     if isinstance(value, bool):
         return value
@@ -70,8 +67,7 @@ HYGIENE = ("secret", "echo", "chatter", "heartbeat", "tool-output", "greeting", 
 def check_classes(value: Any) -> tuple[str, ...]:  # noqa: ANN401
     """Accept true or "all", false, or classes of hygiene as a list or separated by commas.
 
-    Raises:
-        ValueError: If one is unknown.
+    `ValueError` if one is unknown.
     """
     if isinstance(value, bool):
         return HYGIENE if value else ()
@@ -141,8 +137,7 @@ class Settings(BaseModel):
 def read_settings(section: Mapping[str, Any]) -> Settings:
     """Check the `mem0_dream:` section of a configuration.
 
-    Raises:
-        ConfigError: If a key is unknown or a value is wrong, naming the key.
+    `ConfigError` if a key is unknown or a value is wrong, naming the key.
     """
     return checked(Settings, section, "mem0_dream")
 

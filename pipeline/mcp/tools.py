@@ -46,11 +46,6 @@ REPORT_LINES = 400  # lines of a report in an answer; the rest is asked for by d
 CHANGES = ("apply", "undo", "forget")  # tools that change memories, under the store's lock
 KEPT = 20  # plans that are kept of each store; older ones are forgotten
 CONSOLIDATE, FORGET = "consolidate", "forget"
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS proposals (
-    store TEXT NOT NULL, id TEXT NOT NULL, plan TEXT NOT NULL, report TEXT NOT NULL, purpose TEXT NOT NULL,
-    begun TEXT NOT NULL, run TEXT NOT NULL, done INTEGER NOT NULL, PRIMARY KEY (store, id));
-"""
 _COLUMNS = "id, store, plan, report, purpose, begun, run, done"
 
 
@@ -77,6 +72,15 @@ class KeptPlan:
     def plan(self) -> Plan:
         """The plan as it was proposed."""
         return parse_plan(self.text)
+
+
+class _Proposals(Database):
+    schema = """
+    CREATE TABLE IF NOT EXISTS proposals (
+        store TEXT NOT NULL, id TEXT NOT NULL, plan TEXT NOT NULL, report TEXT NOT NULL,
+        purpose TEXT NOT NULL, begun TEXT NOT NULL, run TEXT NOT NULL, done INTEGER NOT NULL,
+        PRIMARY KEY (store, id));
+    """
 
 
 class KeptPlans:
@@ -114,7 +118,7 @@ class KeptPlans:
         return [KeptPlan(*row) for row in rows]
 
     def _opened(self) -> contextlib.closing[Database]:
-        return contextlib.closing(Database(self._directory, _SCHEMA))
+        return contextlib.closing(_Proposals(self._directory))
 
 
 class Tools:

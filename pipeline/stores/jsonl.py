@@ -42,8 +42,7 @@ def read_mapping(text: str) -> dict[str, tuple[str, ...]]:
     >>> read_mapping("text=content,id=uuid")["text"]
     ('content',)
 
-    Raises:
-        UsageError: If a preset or a field is unknown.
+    `UsageError` if a preset or a field is unknown.
     """
     parts = [part.strip() for part in text.split(",") if part.strip()]
     named = parts[0] if parts and "=" not in parts[0] else "plain"

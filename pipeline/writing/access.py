@@ -21,12 +21,6 @@ _log = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 0.2  # an application never waits longer for another process that writes the same file
 _WAITING_AT_MOST = 10_000  # reads that could not be noted, as while a run writes, wait for the next ones
-# A merge proves a fact to be in use, too, but not that anybody's reads are on record.
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS access (
-    store TEXT, id TEXT, at TEXT NOT NULL, PRIMARY KEY (store, id)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS tracked (store TEXT, id TEXT, PRIMARY KEY (store, id)) WITHOUT ROWID;
-"""
 _UPSERT = (
     "INSERT INTO access VALUES (?, ?, ?) ON CONFLICT (store, id) DO UPDATE SET at = max(at, excluded.at)"
 )
@@ -35,8 +29,15 @@ _UPSERT = (
 class AccessLog(Database):
     """The last access of each memory of each store; without it everything would look unread."""
 
+    # A merge proves a fact to be in use, too, but not that anybody's reads are on record.
+    schema = """
+    CREATE TABLE IF NOT EXISTS access (
+        store TEXT, id TEXT, at TEXT NOT NULL, PRIMARY KEY (store, id)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS tracked (store TEXT, id TEXT, PRIMARY KEY (store, id)) WITHOUT ROWID;
+    """
+
     def __init__(self, state_dir: str | Path | None = None) -> None:
-        super().__init__(state_directory(state_dir), _SCHEMA, wait_s=_WAIT_SECONDS, by_application=True)
+        super().__init__(state_directory(state_dir), wait_s=_WAIT_SECONDS, by_application=True)
         self._lock = threading.Lock()
 
     def record(self, fingerprint: str, ids: Iterable[str], when: datetime, *, tracked: bool = False) -> None:

@@ -22,26 +22,6 @@ from ..answers import About, Answer, Say
 from ..stores.base import Snapshot
 from ..stores.files.database import Database, moment_of
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-    id TEXT PRIMARY KEY, store TEXT NOT NULL, started_at TEXT NOT NULL, finished_at TEXT,
-    state TEXT NOT NULL, retire_on TEXT, retires TEXT, plan TEXT NOT NULL, part TEXT);
-CREATE TABLE IF NOT EXISTS snapshots (
-    run TEXT NOT NULL, memory TEXT NOT NULL, payload TEXT NOT NULL, vector BLOB, links TEXT NOT NULL,
-    PRIMARY KEY (run, memory));
-CREATE TABLE IF NOT EXISTS changes (
-    run TEXT NOT NULL, number INTEGER NOT NULL, action TEXT NOT NULL, operation TEXT NOT NULL,
-    memory TEXT, state TEXT NOT NULL, PRIMARY KEY (run, number));
-CREATE TABLE IF NOT EXISTS outcomes (
-    run TEXT NOT NULL, action TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
-    PRIMARY KEY (run, action));
-CREATE TABLE IF NOT EXISTS answers (
-    number INTEGER PRIMARY KEY, store TEXT NOT NULL, kind TEXT NOT NULL, what TEXT NOT NULL,
-    run TEXT NOT NULL, at TEXT NOT NULL, keys TEXT NOT NULL, about TEXT NOT NULL,
-    key TEXT NOT NULL, text TEXT, pair TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS places (store TEXT PRIMARY KEY, options TEXT NOT NULL);
-"""
-
 
 class RunState(StrEnum):
     """How far a run has come."""
@@ -85,7 +65,7 @@ class Run:
     started_at: datetime
     finished_at: datetime | None  # None while under way or killed
     state: RunState
-    retire_on: str | None  # if set, memories expired on this day instead of being deleted
+    retire_on: date | None  # if set, memories expired on this day instead of being deleted
     plan: str
     part: frozenset[str] | None = None  # the actions that are being taken back; None for all
     # Of which kinds of actions, and for which reasons, the removed memories did.
@@ -93,8 +73,7 @@ class Run:
 
     def expiry_of(self, action: Action) -> date | None:
         """The day on which what an action removes expires; None if it is deleted."""
-        retired = self.retire_on and sorts(action) & self.retires
-        return date.fromisoformat(self.retire_on) if self.retire_on and retired else None
+        return self.retire_on if sorts(action) & self.retires else None
 
     @property
     def interrupted(self) -> bool:
@@ -116,7 +95,25 @@ class Recorded:
 class Journal(Database):
     """The journal of all runs on this machine."""
 
-    schema = _SCHEMA
+    schema = """
+    CREATE TABLE IF NOT EXISTS runs (
+        id TEXT PRIMARY KEY, store TEXT NOT NULL, started_at TEXT NOT NULL, finished_at TEXT,
+        state TEXT NOT NULL, retire_on TEXT, retires TEXT, plan TEXT NOT NULL, part TEXT);
+    CREATE TABLE IF NOT EXISTS snapshots (
+        run TEXT NOT NULL, memory TEXT NOT NULL, payload TEXT NOT NULL, vector BLOB, links TEXT NOT NULL,
+        PRIMARY KEY (run, memory));
+    CREATE TABLE IF NOT EXISTS changes (
+        run TEXT NOT NULL, number INTEGER NOT NULL, action TEXT NOT NULL, operation TEXT NOT NULL,
+        memory TEXT, state TEXT NOT NULL, PRIMARY KEY (run, number));
+    CREATE TABLE IF NOT EXISTS outcomes (
+        run TEXT NOT NULL, action TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
+        PRIMARY KEY (run, action));
+    CREATE TABLE IF NOT EXISTS answers (
+        number INTEGER PRIMARY KEY, store TEXT NOT NULL, kind TEXT NOT NULL, what TEXT NOT NULL,
+        run TEXT NOT NULL, at TEXT NOT NULL, keys TEXT NOT NULL, about TEXT NOT NULL,
+        key TEXT NOT NULL, text TEXT, pair TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS places (store TEXT PRIMARY KEY, options TEXT NOT NULL);
+    """
 
     def new_name(self, at: datetime) -> str:
         """A name that no run has: when it begins, and four digits of chance."""
@@ -125,27 +122,16 @@ class Journal(Database):
             if not self.ask("SELECT 1 FROM runs WHERE id = ?", (name,)):
                 return name
 
-    def begin(
-        self,
-        run: str,
-        *,
-        store: str,
-        plan: str,
-        snapshots: Iterable[Snapshot],
-        retire_on: str | None,
-        at: datetime,
-        retires: Iterable[str] = (),
-    ) -> None:
+    def begin(self, run: Run, snapshots: Iterable[Snapshot]) -> None:
         """Write down a run and everything it will touch, in one transaction, before it acts."""
+        began, expiry = run.started_at.isoformat(), run.retire_on and run.retire_on.isoformat()
+        whole = (run.id, run.store, began, run.state, expiry, json.dumps(sorted(run.retires)), run.plan)
         rows = []
         for item in snapshots:
             vector = None if item.vector is None else array.array("d", item.vector).tobytes()
-            rows.append((run, item.id, json.dumps(item.payload), vector, json.dumps(item.links)))
+            rows.append((run.id, item.id, json.dumps(item.payload), vector, json.dumps(item.links)))
         with self.transaction():
-            self.tell(
-                "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, ?, ?, NULL)",
-                (run, store, at.isoformat(), RunState.APPLYING, retire_on, json.dumps(sorted(retires)), plan),
-            )
+            self.tell("INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, ?, ?, NULL)", whole)
             self.tell_each("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", rows)
 
     def note_place(self, store: str, options: Mapping[str, Any]) -> None:
@@ -279,8 +265,8 @@ class Journal(Database):
         columns = "id, store, started_at, finished_at, state, retire_on, plan, part, retires"
         rows = self.ask(f"SELECT {columns} FROM runs {where} ORDER BY started_at DESC, rowid DESC", arguments)
         return tuple(
-            Run(name, store, moment_of(began), ended and moment_of(ended), RunState(state), expiry, plan,
-                part and _set(part), _set(retires))
+            Run(name, store, moment_of(began), ended and moment_of(ended), RunState(state),
+                expiry and date.fromisoformat(expiry), plan, part and _set(part), _set(retires))
             for name, store, began, ended, state, expiry, plan, part, retires in rows
         )  # fmt: skip
 

@@ -61,14 +61,6 @@ def _spoken(span: timedelta) -> str:
 
 
 KEPT = 100  # passes that are kept of each job
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS passes (
-    number INTEGER PRIMARY KEY, place TEXT NOT NULL, job TEXT NOT NULL, night TEXT NOT NULL,
-    owner TEXT NOT NULL, ok_at TEXT);
-CREATE TABLE IF NOT EXISTS seen (
-    store TEXT NOT NULL, scopes TEXT NOT NULL, at TEXT NOT NULL, known BLOB NOT NULL,
-    PRIMARY KEY (store, scopes));
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +94,14 @@ class Pass:
 class Passes(Database):
     """The passes in the journal's database."""
 
-    schema = _SCHEMA
+    schema = """
+    CREATE TABLE IF NOT EXISTS passes (
+        number INTEGER PRIMARY KEY, place TEXT NOT NULL, job TEXT NOT NULL, night TEXT NOT NULL,
+        owner TEXT NOT NULL, ok_at TEXT);
+    CREATE TABLE IF NOT EXISTS seen (
+        store TEXT NOT NULL, scopes TEXT NOT NULL, at TEXT NOT NULL, known BLOB NOT NULL,
+        PRIMARY KEY (store, scopes));
+    """
 
     def begin(self, place: str, job: str, night: Mapping[str, Any]) -> int:
         """Note that a pass begins over a store (`place`) and its scopes (`job`); returns its number."""

@@ -66,26 +66,20 @@ class Writer:
         touched = sorted({member.id for action in plan.actions if acts(action) for member in action.members})
         if not touched:
             return run_result("", plan, {}, ())
-        snapshots = self._store.fetch(touched)
+        snapshots = self._store.fetch(touched).values()
         self._store.begin(run)
-        self._journal.begin(
-            run,
-            store=self._store.fingerprint,
-            plan=dump_plan(plan),
-            snapshots=snapshots.values(),
-            retire_on=retire_on.isoformat() if retire_on else None,
-            retires=retires if retire_on else (),
-            at=at,
-        )
-        return self._carry_out(self._journal.run(run), plan, at=at, progress=progress)
+        expiring = frozenset(retires if retire_on else ())
+        place, text = self._store.fingerprint, dump_plan(plan)
+        begun = Run(run, place, at, None, RunState.APPLYING, retire_on, text, retires=expiring)
+        self._journal.begin(begun, snapshots)
+        return self._carry_out(begun, plan, at=at, progress=progress)
 
     def resume(
         self, run: Run, *, at: datetime, progress: Progress = lambda _: None
     ) -> RunResult | UndoResult:
         """Finish a run that was killed, whether it was applying or undoing.
 
-        Raises:
-            JournalError: If the run has nothing left to do, or belongs to another store.
+        `JournalError` if the run has nothing left to do, or belongs to another store.
         """
         self._refuse_foreign(run)
         if run.state is RunState.UNDOING:
@@ -98,8 +92,7 @@ class Writer:
     def undo(self, run: Run, *, at: datetime, part: Collection[str] | None = None) -> UndoResult:
         """Take a run back, or a part of its actions: restore what it removed, withdraw what it added.
 
-        Raises:
-            JournalError: If it was undone already, or belongs to another store.
+        `JournalError` if it was undone already, or belongs to another store.
         """
         self._refuse_foreign(run)
         if run.state is RunState.UNDONE:
@@ -206,8 +199,10 @@ class Writer:
         survivor = self._ensure_survivor(run, action, made)
         for memory_id in action.removes:
             self._remove(run, action, members[memory_id], made, into=survivor)
-        if survivor is not None and isinstance(action, Merge):
-            self._note_use(run, survivor, action.members)
+        if self._access is not None and survivor is not None and isinstance(action, Merge):
+            # A fact stated again is in use; a statement of unknown age counts as made when the run began.
+            moments = [member.stated_at or run.started_at for member in action.members]
+            self._access.record(self._store.fingerprint, [survivor], max(moments))
 
     def _check(self, members: Iterable[Member]) -> None:
         """Read the members afresh; whatever differs from the plan means the action is off."""
@@ -325,17 +320,18 @@ class Writer:
         removed = now is None or (expiry is not None and now.expires_on == expiry)
         if earlier is None or not removed:
             self._check([member])
-        change: Change = _delete(run, action, member, into)
+        at = run.started_at
         if expiry is not None:
-            change = Retire(member.id, expiry, _superseded(run, action, into))
+            why = action.ends if isinstance(action, Resolve) else "merged"
+            told = () if into is None else zip(SUPERSEDED_KEYS, (into, at.isoformat(), why), strict=True)
+            change: Change = Retire(member.id, expiry, dict(told))
+        elif isinstance(action, Merge):
+            change = Delete(member.id, into=into, at=at, observations=action.observations)
+        else:
+            why = f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind)
+            change = Delete(member.id, why, at=at)
         # Also where a killed run had removed the row already: what belongs to it may be left.
         self._step(run, action, Operation.REMOVE, member.id, change)
-
-    def _note_use(self, run: Run, survivor: str, members: Iterable[Member]) -> None:
-        """A fact stated again is in use; one statement of unknown age counts as made when the run began."""
-        moments = [member.stated_at or run.started_at for member in members]
-        if self._access is not None:
-            self._access.record(self._store.fingerprint, [survivor], max(moments))
 
     def _put_back(self, run: Run, change: Recorded, plan: Plan) -> bool:
         """Restore a memory, or take united metadata back; refused if it was written since by anybody else.
@@ -352,7 +348,8 @@ class Writer:
                 return False
             then, present = self._store.parse(before), self._store.parse(now)
             same = present.text == then.text and (not amended or present.updated_at == then.updated_at)
-            ours = _written(plan, change.action) - {then.text}
+            named = (each for each in plan.actions if each.id == change.action)
+            ours = {each.text for each in named if isinstance(each, Merge | TextChange)} - {then.text}
             if not same and present.text not in ours:
                 raise RefusedChangeError("it was written anew since the run")
         self._store.write(Restore(before))
@@ -372,26 +369,6 @@ class Writer:
 
 def _earlier(made: Iterable[Recorded], operation: Operation) -> Recorded | None:
     return next((change for change in made if change.operation is operation), None)
-
-
-def _delete(run: Run, action: Action, member: Member, into: str | None) -> Delete:
-    if isinstance(action, Merge):
-        return Delete(member.id, into=into, at=run.started_at, observations=action.observations)
-    why = f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind)
-    return Delete(member.id, why, at=run.started_at)
-
-
-def _superseded(run: Run, action: Action, into: str | None) -> dict[str, str]:
-    """What a retired memory says of the one that took its place; nothing where none did."""
-    if into is None:
-        return {}
-    reason = action.ends if isinstance(action, Resolve) else "merged"
-    return dict(zip(SUPERSEDED_KEYS, (into, run.started_at.isoformat(), reason), strict=True))
-
-
-def _written(plan: Plan, action_id: str) -> set[str]:
-    named = (action for action in plan.actions if action.id == action_id)
-    return {action.text for action in named if isinstance(action, Merge | TextChange)}
 
 
 def run_result(

@@ -1,17 +1,15 @@
 """Real mem0 stores for tests: five vector stores, two also as servers, and the packaged encoder."""
 
-from __future__ import annotations
-
 import copy
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 os.environ.setdefault("MEM0_DIR", tempfile.mkdtemp(prefix="mem0-home-"))
 os.environ.setdefault("MEM0_TELEMETRY", "False")
@@ -80,10 +78,10 @@ class Place:
             with suppress(Exception):
                 store.close()
 
-    def with_collection(self, name: str) -> Place:
+    def with_collection(self, name: str) -> Self:
         config = copy.deepcopy(self.config)
         config["vector_store"]["config"]["collection_name"] = name
-        return Place(self.provider, config, self.opened)
+        return replace(self, config=config)
 
 
 def link(memory: Any, entity: str, memory_id: str) -> None:

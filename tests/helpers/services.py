@@ -1,12 +1,10 @@
 """mem0's two services over real HTTP, behind one face: the platform's double, and mem0 behind its server's routes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from kinds import promised, small_config
@@ -35,12 +33,12 @@ class Service:
         self.stores: list[Any] = []
 
     @classmethod
-    def platform(cls, **options: Any) -> Service:
+    def platform(cls, **options: Any) -> Self:
         double = PlatformDouble(**options)
         return cls(double, double.put)
 
     @classmethod
-    def hosted(cls, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    def hosted(cls, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Self:
         from mem0 import Memory
         from qdrant_client import QdrantClient
 

@@ -23,8 +23,7 @@ DATABASE = "journal.db"
 def state_directory(given: str | os.PathLike[str] | None = None) -> Path:
     """Return the state directory, by default the environment's or the platform's, creating it if needed.
 
-    Raises:
-        ConfigError: If the directory cannot be created.
+    `ConfigError` if the directory cannot be created.
     """
     chosen = given or os.environ.get(STATE_DIR_VARIABLE)
     if chosen is None:
@@ -59,20 +58,16 @@ class Database:
 
     Args:
         directory: The state directory.
-        schema: Statements that create what is missing; those of the class if omitted.
         wait_s: How long a statement waits for another process before it fails.
         by_application: The user's own program writes: from any of its threads, which the caller keeps
             apart, and without waiting for the disk; a crash may lose the last rows.
 
-    Raises:
-        JournalError: If the file is damaged or cannot be written, here and in every method.
+    `JournalError` if the file is damaged or cannot be written, here and in every method.
     """
 
-    schema = ""
+    schema: str  # statements that create what is missing
 
-    def __init__(
-        self, directory: Path, schema: str = "", *, wait_s: float = 30.0, by_application: bool = False
-    ) -> None:
+    def __init__(self, directory: Path, *, wait_s: float = 30.0, by_application: bool = False) -> None:
         self.path = directory / DATABASE
         try:
             make_private(self.path)
@@ -81,7 +76,7 @@ class Database:
             )
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute(f"PRAGMA synchronous={'NORMAL' if by_application else 'FULL'}")
-            self._db.executescript(schema or self.schema)
+            self._db.executescript(self.schema)
         except (OSError, sqlite3.Error) as error:
             raise JournalError(
                 f"The journal {self.path} cannot be opened ({error}); without it nothing may be changed. "

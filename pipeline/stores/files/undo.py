@@ -34,14 +34,6 @@ from . import digest
 from .database import Database, make_private
 from .exchange import refusing, remove_file, replace_file, write_flushed
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS images (digest TEXT PRIMARY KEY, base TEXT NOT NULL, data BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS steps (
-    number INTEGER PRIMARY KEY, file TEXT NOT NULL, key TEXT NOT NULL, before TEXT, mode INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL, after TEXT, note TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0);
-CREATE INDEX IF NOT EXISTS steps_by_key ON steps (file, key);
-CREATE INDEX IF NOT EXISTS steps_by_after ON steps (file, after);
-"""
 _NEW_FILE = 0o644
 _IN_MEMORY = 64  # states of files that are held besides being kept
 
@@ -88,8 +80,17 @@ def read_image(path: Path) -> Image | None:
 class FileHistory(Database):
     """All steps of ours on this machine."""
 
+    schema = """
+    CREATE TABLE IF NOT EXISTS images (digest TEXT PRIMARY KEY, base TEXT NOT NULL, data BLOB NOT NULL);
+    CREATE TABLE IF NOT EXISTS steps (
+        number INTEGER PRIMARY KEY, file TEXT NOT NULL, key TEXT NOT NULL, before TEXT, mode INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL, after TEXT, note TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0);
+    CREATE INDEX IF NOT EXISTS steps_by_key ON steps (file, key);
+    CREATE INDEX IF NOT EXISTS steps_by_after ON steps (file, after);
+    """
+
     def __init__(self, directory: Path) -> None:
-        super().__init__(directory, _SCHEMA)
+        super().__init__(directory)
         self._known: dict[str, bytes] = {}
 
     def write(
@@ -107,8 +108,7 @@ class FileHistory(Database):
     def take_back(self, path: Path, key: str, *, note: Note | None = None) -> None:
         """Take the newest step of a key back that still stands; `note` is that of bytes that come of a merge.
 
-        Raises:
-            RefusedChangeError: If there is none, or what it wrote was changed since.
+        `RefusedChangeError` if there is none, or what it wrote was changed since.
         """
         step, now = self.last(str(path), key), read_image(path)
         if step is None:
@@ -327,7 +327,7 @@ def _put(
         remove_file(path, before=before.data)
 
 
-def keep_copy(folder: Path, name: str, data: bytes, *, mtime_ns: int) -> Path:
+def keep_copy(folder: Path, name: str, data: bytes, *, mtime_ns: int) -> None:
     """Keep what is about to go as a file, its id as the path; if that is refused, nothing may go."""
     relative = PurePosixPath(name.lstrip("/").replace("..", "__"))
     stem = f"{relative.stem}.{digest(data)[:8]}{relative.suffix or '.md'}"
@@ -339,10 +339,9 @@ def keep_copy(folder: Path, name: str, data: bytes, *, mtime_ns: int) -> Path:
         os.utime(path, ns=(mtime_ns, mtime_ns))
         if path.read_bytes() != data:
             raise RefusedChangeError(f"the archived copy {path.name} does not read back")
-    return path
 
 
-def keep_entry(path: Path, entry: Mapping[str, Any], *, same: Sequence[str]) -> Path:
+def keep_entry(path: Path, entry: Mapping[str, Any], *, same: Sequence[str]) -> None:
     """Keep what is about to go as one more object in a JSON list that a person can read.
 
     An entry that a killed run has kept is known again by the fields `same`, so that it is kept once. If it
@@ -352,12 +351,11 @@ def keep_entry(path: Path, entry: Mapping[str, Any], *, same: Sequence[str]) -> 
         before = path.read_bytes() if path.exists() else None
     entries = kept_entries(path) if before is not None else []
     if entries and all(entries[-1].get(field) == entry[field] for field in same):
-        return path
+        return
     data = json.dumps([*entries, entry], ensure_ascii=True, indent=1) + "\n"
     replace_file(path, data.encode(), before=before)
     if kept_entries(path)[-1] != json.loads(json.dumps(entry)):
         raise RefusedChangeError(f"the archive {path.name} does not read back")
-    return path
 
 
 def kept_entries(path: Path) -> list[dict[str, Any]]:

@@ -82,8 +82,7 @@ class CoreFile:
     ) -> None:
         """Add a memory; one that is in it already is left as it is. The change is taken back by `key`.
 
-        Raises:
-            RefusedChangeError: If the file was changed meanwhile, or the type has no place.
+        `RefusedChangeError` if the file was changed meanwhile, or the type has no place.
         """
         section = SECTIONS.get(entity_type.casefold())
         if section is None:

@@ -59,8 +59,7 @@ def edited_observations(name: str, text: str) -> list[str]:
     >>> edited_observations("Rex", "Rex\n- is a dog\n- barks\n  at night")
     ['is a dog', 'barks\nat night']
 
-    Raises:
-        ValueError: If the text is no name with a list of observations, or has another name.
+    `ValueError` if the text is no name with a list of observations, or has another name.
     """
     head = _inner(name)
     if not f"{text}\n".startswith(f"{head}\n"):

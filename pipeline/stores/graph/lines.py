@@ -213,8 +213,7 @@ class GraphDocument:
     def without_observation(self, name: str, key: str) -> GraphDocument:
         """The graph without one observation of one entity, however often it stands in its line.
 
-        Raises:
-            RefusedChangeError: If several lines of that name hold it: an undo could not tell them apart.
+        `RefusedChangeError` if several lines of that name hold it: an undo could not tell them apart.
         """
         lines: list[GraphLine] = []
         touched = 0

@@ -35,10 +35,6 @@ _LEFT = "left by us"  # what we left may hold nothing but lines of other tools; 
 _LAST, _BROUGHT_BACK = "last run", "brought back"
 FOCUS = "focus"
 """Name of the note with the topic that a person set, to protect what is about it; None if taken back."""
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS graph_notes (
-    store TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (store, name));
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +49,13 @@ class LastRun:
 class GraphNotes(Database):
     """What we remember about one graph and may not write into it: the last run, the focus, what came back."""
 
+    schema = """
+    CREATE TABLE IF NOT EXISTS graph_notes (
+        store TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (store, name));
+    """
+
     def __init__(self, directory: Path, store: str) -> None:
-        super().__init__(directory, _SCHEMA)
+        super().__init__(directory)
         self._store = store
 
     def note(self, name: str, value: object) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ....errors import ConfigError, UsageError
 from ....models.text.tables import table_lines
-from .document import Document, parse
+from .document import parse
 
 INDEX = "MEMORY.md"
 MAX_LINES = 200  # what an agent loads of its index
@@ -94,7 +94,11 @@ def discover(
             raise UsageError(f"The memory directory {path} leads upwards; give it without '..'.")
         if not path.expanduser().is_dir():
             raise ConfigError(f"The memory directory {path} does not exist.")
-    folders = [path.expanduser() for path in given] or list(_searched(project, home))
+    folders = [path.expanduser() for path in given]
+    if not given:
+        own, inside = agent_folder(project, home) / "memory", (project.glob(pattern) for pattern in PATTERNS)
+        folders = [path for paths in inside for path in paths if path.resolve().is_relative_to(project)]
+        folders = [path for path in (*folders, own) if path.is_dir()]
     return tuple(
         MemoryDirectory(
             path.relative_to(project).as_posix() if path.is_relative_to(project) else path.as_posix(),
@@ -136,14 +140,6 @@ def agent_folder(project: Path, home: Path | None) -> Path:
     """Where the agent keeps what it knows of a project, below the user's home directory."""
     name = re.sub(r"[^A-Za-z0-9]", "-", str(project))
     return (home or Path.home()) / ".claude" / "projects" / name
-
-
-def _searched(project: Path, home: Path | None) -> Iterator[Path]:
-    folders = (path for pattern in PATTERNS for path in project.glob(pattern) if path.is_dir())
-    yield from (path for path in folders if path.resolve().is_relative_to(project))
-    own = agent_folder(project, home) / "memory"
-    if own.is_dir():
-        yield own
 
 
 def _topics(directory: Path) -> Iterator[Path]:
@@ -214,20 +210,16 @@ def instruction_files(root: Path, *, given: Sequence[Path] = (), home: Path | No
 def _loaded(path: Path, agent: str, when: str, project: Path, house: Path) -> Loaded:
     document = parse(path.read_bytes())
     every = len(document.source.splitlines())
-    when = _matching(document) if when == "matching" else when
+    if when == "matching":
+        limited = document.value(*_PATHS) or document.value("alwaysApply") is False
+        named = limited and document.value("alwaysApply") is not True
+        when = "asked" if document.value("inclusion") == "manual" else "matching" if named else "always"
     shown = {"index": MAX_LINES, "described": document.source[: document.start].count("\n")}.get(when, every)
     if path.is_relative_to(project):
         name = path.relative_to(project).as_posix()
     else:
         name = f"~/{path.relative_to(house).as_posix()}" if path.is_relative_to(house) else str(path)
     return Loaded(name, path, (agent,), when, document.source, min(shown, every))
-
-
-def _matching(document: Document) -> str:
-    if document.value("inclusion") == "manual":
-        return "asked"
-    limited = document.value(*_PATHS) or document.value("alwaysApply") is False
-    return "matching" if limited and document.value("alwaysApply") is not True else "always"
 
 
 def _imported(path: Path, house: Path, depth: int = _DEPTH) -> Iterator[Path]:

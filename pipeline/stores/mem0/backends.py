@@ -112,7 +112,7 @@ def store_fingerprint(memory_or_config: Any) -> str:
 def describe_place(provider: str, config: Any) -> str:
     """The place as a sentence may name it."""
     if provider in WRITABLE:
-        return WRITABLE[provider]._location(config)
+        return WRITABLE[provider].location(config)
     parts = [f"{key}={value_of(config, key)}" for key in _PLACE_KEYS if value_of(config, key)]
     return f"{provider}({', '.join(re.sub('(?s)//.*@', '//', part) for part in parts)})"
 
@@ -120,9 +120,7 @@ def describe_place(provider: str, config: Any) -> str:
 def require_collection(provider: str, config: Any) -> None:
     """Make sure that opening the store will find its collection; mem0 creates one that it does not find.
 
-    Raises:
-        ConfigError: If the collection does not exist.
-        StoreError: If the store cannot be asked.
+    `ConfigError` if the collection does not exist; `StoreError` if the store cannot be asked.
     """
     ready = any(value_of(config, key) is not None for key in ("client", "connection_pool"))
     if provider not in WRITABLE or ready:

@@ -72,12 +72,29 @@ class LazyEmbedder:
 def load_config(path: str | Path) -> Mem0Config:
     """Read a YAML or JSON configuration, with `${VAR}` and `${VAR:-default}` replaced.
 
-    Raises:
-        ConfigError: If the file is missing, is no mapping, has an unknown key or names a variable
-            that is not set.
+    `ConfigError` if it is missing, no mapping, has an unknown key or names a variable that is not set.
     """
     file = Path(path).expanduser()
-    expanded = {str(key): _expanded(value, str(key), file) for key, value in _mapping(file).items()}
+    try:
+        text = file.read_text(encoding="utf-8")
+        content = json.loads(text) if file.suffix == ".json" else yaml.safe_load(text)
+    except FileNotFoundError:
+        raise ConfigError(f"There is no configuration file {file}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read: {type(error).__name__}.") from error
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{file} is no valid JSON: line {error.lineno}, column {error.colno}.") from None
+    except yaml.YAMLError as error:
+        # The error's own text quotes the line, which may hold a password.
+        mark = getattr(error, "problem_mark", None)
+        where = f": line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+        raise ConfigError(f"{file} is no valid YAML{where}.") from None
+    if not isinstance(content, dict) or not content:
+        raise ConfigError(
+            f"{file} holds no configuration; it must be a mapping with keys such as vector_store."
+        )
+    _check_keys(content, str(file))
+    expanded = {str(key): _expanded(value, str(key), file) for key, value in content.items()}
     settings = expanded.pop(OWN_SECTION, None) or {}
     if not isinstance(settings, dict):
         raise ConfigError(f"{file}: the section {OWN_SECTION} must hold settings such as stale_after: 90d.")
@@ -116,30 +133,6 @@ def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) ->
         with attempt:
             memory = _constructed(checked, origin, _secrets(values))
     return Mem0Store(memory, owned=True, section=given.settings, llm=values.get("llm"))
-
-
-def _mapping(file: Path) -> dict[Any, Any]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ConfigError(f"There is no configuration file {file}.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read: {type(error).__name__}.") from error
-    try:
-        content = json.loads(text) if file.suffix == ".json" else yaml.safe_load(text)
-    except json.JSONDecodeError as error:
-        raise ConfigError(f"{file} is no valid JSON: line {error.lineno}, column {error.colno}.") from None
-    except yaml.YAMLError as error:
-        # The error's own text quotes the line, which may hold a password.
-        mark = getattr(error, "problem_mark", None)
-        where = f": line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-        raise ConfigError(f"{file} is no valid YAML{where}.") from None
-    if not isinstance(content, dict) or not content:
-        raise ConfigError(
-            f"{file} holds no configuration; it must be a mapping with keys such as vector_store."
-        )
-    _check_keys(content, str(file))
-    return content
 
 
 def _check_keys(content: Mapping[Any, Any], origin: str) -> None:

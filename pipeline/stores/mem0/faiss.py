@@ -42,10 +42,6 @@ class FaissBackend(Backend):
         return cls(memory.vector_store, memory=memory)
 
     @staticmethod
-    def _location(config: Any) -> str:
-        return absolute(value_of(config, "path") or "/tmp/faiss")  # noqa: S108  (mem0's own default)
-
-    @staticmethod
     def _collections(config: Any) -> list[str]:
         return [
             file.stem
@@ -71,7 +67,13 @@ class FaissBackend(Backend):
         folder.mkdir(parents=True, exist_ok=True)
         name = self._store.collection_name
         files = (*_files(self._folder, name), *_files(self._folder, f"{name}_entities"))
-        return tuple(_copy(file, folder / file.name) for file in files)
+        copies = []
+        for file in files:
+            partial = folder / f"{file.name}.part"
+            shutil.copyfile(file, partial)
+            flush(partial)
+            copies.append(partial.replace(folder / file.name))
+        return tuple(copies)
 
     def close(self) -> None:
         """Give mem0 its own way of saving back."""
@@ -175,13 +177,6 @@ def _files(folder: Path, name: str) -> list[Path]:
     """Both files of a collection, or none."""
     pair = _pair(folder, name)
     return list(pair) if all(file.is_file() for file in pair) else []
-
-
-def _copy(source: Path, target: Path) -> Path:
-    partial = target.with_name(f"{target.name}.part")
-    shutil.copyfile(source, partial)
-    flush(partial)
-    return partial.replace(target)
 
 
 def _matrix(vectors: Sequence[Sequence[float]]) -> Any:

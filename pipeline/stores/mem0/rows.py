@@ -42,8 +42,7 @@ class Backend:
     place = ""  # the collection, as a sentence names it
     verbatim = True  # vectors can be read and put back, and payloads be replaced as a whole
     page = 1000  # rows asked for at once: few enough for one message, or for what SQLite can bind
-    # Where the store of a configuration is: equal for equal places, and without secrets.
-    _location: Callable[[Any], str]
+    port = 0  # on which its servers listen unless they are told another
     _collections: Callable[[Any], list[str]]  # the collections that exist there; nothing is created
     _count: Callable[[Filters], int | None]
     _rows: Callable[[Filters], Iterable[Snapshot]]
@@ -59,6 +58,14 @@ class Backend:
     def of(cls, memory: Any) -> Self:
         """The backend of a `mem0.Memory`."""
         return cls(memory.vector_store.client, memory.vector_store.collection_name)
+
+    @classmethod
+    def location(cls, config: Any) -> str:
+        """Where the store of a configuration is: equal for equal places, and without secrets."""
+        url, host, port, path = (value_of(config, key) for key in ("url", "host", "port", "path"))
+        if url:
+            return url_address(str(url), cls.port)
+        return address(host, port, cls.port) if host and port else absolute(path or f"/tmp/{cls.provider}")  # noqa: S108
 
     def faults(self) -> tuple[str, ...]:
         """Why nothing read from here may be trusted to be complete; empty if it may."""

@@ -50,8 +50,7 @@ class Mem0Store(Store):
         section: The `mem0_dream:` section of the configuration it was opened with.
         llm: The section `llm` of that configuration, as it stands there; it may hold a key.
 
-    Raises:
-        UsageError: If it is another kind of client.
+    `UsageError` if it is another kind of client.
     """
 
     kind = "mem0"

@@ -14,9 +14,8 @@ from uuid import UUID
 from ....errors import ConfigError
 from ..base import Snapshot
 from . import rows
-from .rows import LINKED_KEY, Backend, Filters, absolute, address, floats, url_address, value_of
+from .rows import LINKED_KEY, Backend, Filters, absolute, floats, url_address, value_of
 
-_QDRANT_PORT, _MILVUS_PORT, _POSTGRES_PORT = 6333, 19530, 5432
 _CONNECT_SECONDS = 10
 _STRONG = "Strong"  # a row of Milvus counts as soon as it is written; the default lets readers lag behind
 _TEXT_CHARACTERS = 65_535  # the length of the field in which mem0 lets Milvus search for words
@@ -26,19 +25,15 @@ _WHOLE = "SELECT id::text, payload, vector::text FROM {table}"
 class QdrantBackend(Backend):
     """Rows of one Qdrant collection, on disk or on a server."""
 
-    provider, place = "qdrant", "Qdrant collection"
+    provider, place, port = "qdrant", "Qdrant collection", 6333
 
-    @staticmethod
-    def _location(config: Any) -> str:
+    @classmethod
+    def location(cls, config: Any) -> str:
+        """Where the store of a configuration is, or the one that a ready client has opened."""
         client = getattr(value_of(config, "client"), "_client", None)
         if client is not None:
-            path = getattr(client, "location", None)
-            return absolute(path) if path else url_address(str(getattr(client, "rest_uri", "")), _QDRANT_PORT)
-        if value_of(config, "url"):
-            return url_address(str(value_of(config, "url")), _QDRANT_PORT)
-        if value_of(config, "host") and value_of(config, "port"):
-            return address(value_of(config, "host"), value_of(config, "port"), _QDRANT_PORT)
-        return absolute(value_of(config, "path") or "/tmp/qdrant")  # noqa: S108  (mem0's own default)
+            config = {"path": getattr(client, "location", None), "url": getattr(client, "rest_uri", None)}
+        return super().location(config)
 
     @staticmethod
     def _collections(config: Any) -> list[str]:
@@ -160,13 +155,11 @@ class ChromaBackend(Backend):
         """The backend of a `mem0.Memory`."""
         return cls(memory.vector_store.client, memory.vector_store.collection)
 
-    @staticmethod
-    def _location(config: Any) -> str:
-        if value_of(config, "tenant") and value_of(config, "api_key"):
-            return f"cloud:{value_of(config, 'tenant')}"
-        if value_of(config, "host") and value_of(config, "port"):
-            return address(value_of(config, "host"), value_of(config, "port"), 0)
-        return absolute(value_of(config, "path") or "/tmp/chroma")  # noqa: S108  (mem0's own default)
+    @classmethod
+    def location(cls, config: Any) -> str:
+        """Where the store of a configuration is; of the hosted service whose it is."""
+        hosted = value_of(config, "tenant") and value_of(config, "api_key")
+        return f"cloud:{value_of(config, 'tenant')}" if hosted else super().location(config)
 
     @staticmethod
     def _collections(config: Any) -> list[str]:
@@ -235,7 +228,7 @@ def _of_page(page: Mapping[str, Any]) -> Iterator[Snapshot]:
 class PgvectorBackend(Backend):
     """Rows of one pgvector table, through mem0's own connection pool."""
 
-    provider = "pgvector"
+    provider, port = "pgvector", 5432
 
     def __init__(self, client: Any, collection: Any) -> None:
         super().__init__(client, collection)
@@ -246,13 +239,14 @@ class PgvectorBackend(Backend):
         """The backend of a `mem0.Memory`."""
         return cls(memory.vector_store, memory.vector_store.collection_name)
 
-    @staticmethod
-    def _location(config: Any) -> str:
+    @classmethod
+    def location(cls, config: Any) -> str:
+        """Where the database of a configuration is."""
         pool = value_of(config, "connection_pool")
         text = getattr(pool, "conninfo", None) or value_of(config, "connection_string")
         named = {key: value_of(config, key) for key in ("host", "port", "dbname")}
         parts = _conninfo(str(text)) if text else named
-        host, port = str(parts.get("host") or "localhost"), parts.get("port") or _POSTGRES_PORT
+        host, port = str(parts.get("host") or "localhost"), parts.get("port") or cls.port
         name = parts.get("dbname") or ("postgres" if not text else parts.get("user"))
         return f"{host if host.startswith('/') else host.lower()}:{port}/{name}"
 
@@ -352,13 +346,14 @@ def _is_uuid(row_id: str) -> bool:
 class MilvusBackend(Backend):
     """Rows of one Milvus collection, on a server or in a file (Milvus Lite)."""
 
-    provider, place = "milvus", "Milvus collection"
+    provider, place, port = "milvus", "Milvus collection", 19530
 
-    @staticmethod
-    def _location(config: Any) -> str:
+    @classmethod
+    def location(cls, config: Any) -> str:
+        """Where the database of a configuration is, or its file."""
         url = str(value_of(config, "url") or "http://localhost:19530")
         name = value_of(config, "db_name") or "default"
-        return f"{url_address(url, _MILVUS_PORT)}/{name}" if "://" in url else absolute(url)
+        return f"{url_address(url, cls.port)}/{name}" if "://" in url else absolute(url)
 
     @staticmethod
     def _collections(config: Any) -> list[str]:

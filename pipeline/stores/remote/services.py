@@ -260,9 +260,7 @@ _UNREACHABLE = ("actor_id",)
 def open_server(url: str, *, patience: Patience | None = None) -> ServerStore:
     """Open the server at an address, with a key, a token, or neither where it asks for none.
 
-    Raises:
-        ConfigError: If the address is none, or the server refuses the key.
-        StoreError: If it does not answer.
+    `ConfigError` if the address is none, or the server refuses the key; `StoreError` if it does not answer.
     """
     import httpx
 

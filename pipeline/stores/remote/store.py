@@ -222,23 +222,15 @@ class RemoteStore(Store):
         return self._amend(base.Amend(change.id, {}), text=change.text)
 
     def _amend(self, change: base.Amend, *, text: str | None = None) -> str:
-        """Change a record until it reads as wanted; what was stated before is not stated anew by that."""
+        """Change a record; what was stated before is not stated anew by that."""
         row = self._existing(change.id)
         memory = memory_of(row)
         said, since = memory.text if text is None else text, change.created_at or memory.created_at
         note = dates_note(said, created=since, updated=memory.updated_at)
-        changes: dict[str, Any] = {"metadata": {**row_metadata(row), **change.metadata, DATES_KEY: note}}
-        if text is not None:
-            changes["text"] = text
-        if change.expires is not None and (change.expires or None) != day_of(row):
-            changes["expiration_date"] = change.expires or None
-        self._put(change.id, changes)
-        if not self._reads(change.id, changes):
-            raise _not_kept(change.id)
-        return change.id
-
-    def _reads(self, memory_id: str, wanted: Mapping[str, Any]) -> bool:
-        return self._caller.look(lambda: not _differing(self._get(memory_id) or {}, wanted), until=bool)
+        wanted: dict[str, Any] = {"metadata": {**row_metadata(row), **change.metadata, DATES_KEY: note}}
+        wanted |= {} if text is None else {"text": text}
+        wanted |= {} if change.expires is None else {"expiration_date": change.expires or None}
+        return self._settle(row, wanted)
 
     def _restore(self, change: base.Restore) -> str:
         """Give a record its former content; under a new id where it was deleted."""
@@ -249,8 +241,10 @@ class RemoteStore(Store):
             row = next(iter(self._marked(RESTORED_KEY, [snapshot.id], ids)), None)
         if row is None:
             row = self._existing(self._bring_back(snapshot))
-        self._align(row, snapshot)
-        return str(row["id"])
+        memory, renamed = self.parse(snapshot), str(row["id"]) != snapshot.id
+        metadata = _restored_metadata(snapshot, memory, renamed=renamed)
+        day = day_of(snapshot.payload)
+        return self._settle(row, {"text": memory.text, "metadata": metadata, "expiration_date": day})
 
     def _bring_back(self, snapshot: Snapshot) -> str:
         memory = self.parse(snapshot)
@@ -268,22 +262,23 @@ class RemoteStore(Store):
             )
         return added
 
-    def _align(self, row: Row, snapshot: Snapshot) -> None:
-        memory_id, memory = str(row["id"]), self.parse(snapshot)
-        metadata = _restored_metadata(snapshot, memory, renamed=memory_id != snapshot.id)
-        day = day_of(snapshot.payload)
-        wanted: dict[str, Any] = {"text": memory.text, "metadata": metadata, "expiration_date": day}
+    def _settle(self, row: Row, wanted: Mapping[str, Any]) -> str:
+        """Change a record until it reads as wanted; its id."""
+        memory_id = str(row["id"])
         for _ in range(2):  # a service that only adds keys keeps one until it is told to empty it
             changes = {key: wanted[key] for key in _differing(row, wanted)}
             if not changes:
-                return
+                break
             if "metadata" in changes:
-                changes["metadata"] = metadata | dict.fromkeys(row_metadata(row).keys() - metadata.keys())
+                gone = row_metadata(row).keys() - wanted["metadata"].keys()
+                changes["metadata"] = wanted["metadata"] | dict.fromkeys(gone)
             self._put(memory_id, changes)
-            self._reads(memory_id, wanted)
-            row = self._existing(memory_id)
+            row = self._caller.look(
+                lambda: self._get(memory_id) or {}, until=lambda now: not _differing(now, wanted)
+            )
         if _differing(row, wanted):
             raise _not_kept(memory_id)
+        return memory_id
 
 
 def _restored_metadata(snapshot: Snapshot, memory: Memory, *, renamed: bool = True) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def test_a_run_in_one_line() -> None:
     kinds = (("m1", "merge"), ("c1", "resolve"))
     plan = "".join(json.dumps({"id": name, "kind": kind}) + "\n" for name, kind in kinds)
     for retires, told in (({"resolve"}, "removed 2, retired 1"), ({"merge", "resolve"}, "retired 3")):
-        run = replace(RUN, plan=plan, retire_on="2026-11-20", retires=frozenset(retires))
+        run = replace(RUN, plan=plan, retire_on=date(2026, 11, 20), retires=frozenset(retires))
         assert run_line(run, changes).endswith(f"UTC  {told}, added 1")
 
 

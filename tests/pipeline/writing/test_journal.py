@@ -1,7 +1,7 @@
 """The journal: what is written is read back, and a damaged one is an error, not an empty one."""
 
 import math
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -9,21 +9,22 @@ from builders import NOW
 from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.errors import JournalError
 from mem0_dream.pipeline.stores.base import Snapshot
-from mem0_dream.pipeline.writing.journal import ChangeState, Journal, Operation, Outcome, RunState
+from mem0_dream.pipeline.writing.journal import ChangeState, Journal, Operation, Outcome, Run, RunState
 
 SNAPSHOT = Snapshot("m1", {"text": "Zoë", "n": 1.5}, (0.1, -2.0), ({"id": "e1"},))
 
 
 def begin(journal: Journal, run: str = "r1", *, store: str = "s", **more: Any) -> None:
     given = {"plan": "{}\n", "snapshots": [SNAPSHOT], "retire_on": None, "at": NOW} | more
-    journal.begin(run, store=store, **given)
+    plan, snapshots, retire_on, at = given.values()
+    journal.begin(Run(run, store, at, None, RunState.APPLYING, retire_on, plan), snapshots)
 
 
 def test_a_run_is_read_back(journal):
-    begin(journal, retire_on="2026-11-20")
+    begin(journal, retire_on=date(2026, 11, 20))
     run = journal.run("r1")
     assert (run.id, run.store, run.started_at, run.finished_at) == ("r1", "s", NOW, None)
-    assert (run.state, run.retire_on, run.plan) == (RunState.APPLYING, "2026-11-20", "{}\n")
+    assert (run.state, run.retire_on, run.plan) == (RunState.APPLYING, date(2026, 11, 20), "{}\n")
     assert run.interrupted
 
 

@@ -110,22 +110,29 @@ def test_the_directory_is_private_and_an_argument_comes_before_the_environment(t
     assert state_directory(tmp_path / "own").stat().st_mode & 0o077 == 0
 
 
-def test_a_place_that_cannot_be_a_directory_is_named(tmp_path):
+def test_a_place_for_state_or_locks_that_cannot_be_a_directory_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     for wrong in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(
             ConfigError, match=f"state directory {wrong} cannot be created .*{STATE_DIR_VARIABLE}"
         ):
             state_directory(wrong)
+    (tmp_path / "locks").write_text("")
+    with pytest.raises(ConfigError, match="lock"):
+        taken(tmp_path)
 
 
-def test_one_run_per_store(tmp_path):
+def test_one_run_per_store_whether_its_holder_is_named_or_not(tmp_path):
     with store_lock(tmp_path, "one"):
         with pytest.raises(StoreLockedError, match=f"process {os.getpid()}"):
             taken(tmp_path)
         assert taken(tmp_path, "two")
     with pytest.raises(ZeroDivisionError), store_lock(tmp_path, "one"):
         _ = 1 / 0  # an error frees it, too
+    with store_lock(tmp_path, "one"):
+        (tmp_path / "locks" / "one.owner.json").unlink()
+        with pytest.raises(StoreLockedError, match="is working on this store"):
+            taken(tmp_path)
     assert taken(tmp_path)
 
 
@@ -141,9 +148,3 @@ def test_a_dead_holder_leaves_no_lock(tmp_path):
     with store_lock(tmp_path, "one"):
         assert json.loads(name.read_text())["pid"] == os.getpid()
         assert {file.stat().st_mode & 0o077 for file in (tmp_path / "locks").iterdir()} == {0}
-
-
-def test_locks_that_cannot_be_made_are_named(tmp_path):
-    (tmp_path / "locks").write_text("")
-    with pytest.raises(ConfigError, match="lock"):
-        taken(tmp_path)

@@ -13,6 +13,8 @@ from mem0_dream.pipeline.stores.graph.entities import (
 )
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
 
+NO_TEXTS = "its observations are no list of texts"
+
 
 def document(*lines):
     return GraphDocument.parse("\n".join(lines).encode())
@@ -52,12 +54,8 @@ def test_a_document_keeps_every_byte(data):
         ('{"type":"entity"', "broken", "it is no JSON"),
         ("[1]", "broken", "it is no JSON object"),
         ('{"type":"entity","entityType":"a","observations":[]}', "broken", "it is an entity without name"),
-        (
-            '{"type":"entity","name":"a","entityType":"a","observations":"x"}',
-            "broken",
-            "its observations are no list of texts",
-        ),
-        ('{"type":"entity","name":"a","entityType":"a"}', "broken", "its observations are no list of texts"),
+        ('{"type":"entity","name":"a","entityType":"a","observations":"x"}', "broken", NO_TEXTS),
+        ('{"type":"entity","name":"a","entityType":"a"}', "broken", NO_TEXTS),
         ('{"type":"relation","from":"a","to":"b"}', "broken", "it is a relation without relationType"),
         ('{"type":"note"}', "other", ""),
         ("   ", "other", ""),
@@ -69,16 +67,15 @@ def test_a_line_the_server_could_not_use_is_broken_and_those_of_other_tools_are_
 
 
 def test_lines_with_one_fault_are_one_sentence():
-    relation = b'{"type": "relation", "from_entity": "a", "to_entity": "b"}\n'
-    repair = "--repair moves them to the archive"
-    (fault,) = GraphDocument.parse(relation).faults
-    assert (
-        fault
-        == f"line 1 of the graph is broken, it is a relation without from; {repair.replace('them', 'it')}"
+    relation, why = (
+        b'{"type": "relation", "from_entity": "a", "to_entity": "b"}\n',
+        "it is a relation without from",
     )
+    one = "line {} of the graph is broken, {}; --repair moves it to the archive"
+    assert GraphDocument.parse(relation).faults == (one.format(1, why),)
     assert GraphDocument.parse(relation * 10 + b"no\n").faults == (
-        f"10 lines of the graph (1, 2, 3, 4, 5 …) are broken, it is a relation without from; {repair}",
-        "line 11 of the graph is broken, it is no JSON; --repair moves it to the archive",
+        f"10 lines of the graph (1, 2, 3, 4, 5 …) are broken, {why}; --repair moves them to the archive",
+        one.format(11, "it is no JSON"),
     )
 
 

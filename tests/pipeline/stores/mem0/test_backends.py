@@ -32,19 +32,20 @@ class DictStore:
         return self.count
 
 
-def client(vector_store: DictStore, provider: str = "pinecone") -> Any:
-    """Just enough of a mem0 Memory."""
-    section = SimpleNamespace(
-        provider=provider, config=SimpleNamespace(collection_name="memories", host="box")
-    )
-    return SimpleNamespace(config=SimpleNamespace(vector_store=section), vector_store=vector_store)
+TEA = {"data": "Likes tea", "user_id": "alice"}
+
+
+def read_only(count: Any = None, provider: str = "pinecone") -> Mem0Store:
+    """A store of one memory over just enough of a mem0 Memory."""
+    place, vectors = SimpleNamespace(collection_name="memories", host="box"), DictStore(count)
+    vectors.rows["1"] = TEA
+    config = SimpleNamespace(vector_store=SimpleNamespace(provider=provider, config=place))
+    return Mem0Store(SimpleNamespace(config=config, vector_store=vectors))
 
 
 @pytest.mark.parametrize("provider", [*LISTING_FAULTS, "a_new_one"])
 def test_an_unknown_store_is_read_only_with_the_reason(provider):
-    vectors = DictStore()
-    vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
-    store = Mem0Store(client(vectors, provider))
+    store = read_only(provider=provider)
     inventory = store.read(ALICE)
     assert len(inventory.memories) == 1
     assert inventory.gaps[0].startswith(f"a {provider} listing is not provably complete: ")
@@ -53,21 +54,17 @@ def test_an_unknown_store_is_read_only_with_the_reason(provider):
 
 @pytest.mark.parametrize("info", [{"count": 2}, SimpleNamespace(row_count=2)])
 def test_a_count_that_differs_is_told_too(info):
-    vectors = DictStore(info)
-    vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
-    store = Mem0Store(client(vectors))
+    store = read_only(info)
     assert store.read(EVERYTHING).gaps[1].startswith("2 rows were counted before the listing, 1 listed")
     assert len(store.read(ALICE).gaps) == 1
 
 
 @pytest.mark.parametrize("change", [Delete("1"), Restore(Snapshot("1", {"data": "Likes coffee"}))])
 def test_nothing_is_written_to_a_store_that_is_read_only(change):
-    vectors = DictStore({"count": 1})
-    vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
-    store = Mem0Store(client(vectors))
+    store = read_only({"count": 1})
     with pytest.raises(StoreError, match="A pinecone listing is not provably complete"):
         store.write(change)
-    assert store.fetch(["1", "2"]) == {"1": Snapshot("1", {"data": "Likes tea", "user_id": "alice"})}
+    assert store.fetch(["1", "2"]) == {"1": Snapshot("1", TEA)}
     store.close()
 
 
@@ -172,26 +169,22 @@ def test_different_places_have_different_fingerprints():
 
 def test_a_client_and_its_configuration_agree(tmp_path):
     values = config("qdrant", path=str(tmp_path))
-    section = values["vector_store"]
-    vector_store = SimpleNamespace(
-        provider="qdrant", config=SimpleNamespace(**section["config"], client=None)
-    )
-    memory = SimpleNamespace(config=SimpleNamespace(vector_store=vector_store))
-    assert store_fingerprint(memory) == store_fingerprint(values)
+    place = SimpleNamespace(**values["vector_store"]["config"], client=None)
+    section = SimpleNamespace(vector_store=SimpleNamespace(provider="qdrant", config=place))
+    assert store_fingerprint(SimpleNamespace(config=section)) == store_fingerprint(values)
 
 
 def test_a_ready_client_is_located_by_itself(tmp_path):
     from qdrant_client import QdrantClient
 
-    client = QdrantClient(path=str(tmp_path / "q"))
-    remote = QdrantClient(host="box", port=6333, check_compatibility=False)
-    assert store_fingerprint(config("qdrant", client=client)) == store_fingerprint(
-        config("qdrant", path=str(tmp_path / "q"))
-    )
-    assert store_fingerprint(config("qdrant", client=remote)) == store_fingerprint(
-        config("qdrant", host="box", port=6333)
-    )
-    client.close()
+    path, served = {"path": str(tmp_path / "q")}, {"host": "box", "port": 6333}
+    for client, place in (
+        (QdrantClient(**path), path),
+        (QdrantClient(**served, check_compatibility=False), served),
+    ):
+        named = store_fingerprint(config("qdrant", client=client))
+        assert named == store_fingerprint(config("qdrant", **place))
+        client.close()
 
 
 def test_a_described_place_holds_no_secret():

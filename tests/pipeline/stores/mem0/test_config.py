@@ -3,10 +3,10 @@
 import copy
 import json
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
@@ -46,13 +46,9 @@ class TestLoad:
         monkeypatch.setenv("STORE_KEY", "")
         config = load_config(written(tmp_path, YAML))
         assert config.settings == {"stale_after": "90d"}
-        assert config.mem0 == {
-            "vector_store": {
-                "provider": "qdrant",
-                "config": {"path": "/home/alice/store", "port": 6333, "api_key": "a:b#c"},
-            },
-            "history_db_path": "/home/alice/history.db",
-        }
+        place = {"path": "/home/alice/store", "port": 6333, "api_key": "a:b#c"}
+        store = {"provider": "qdrant", "config": place}
+        assert config.mem0 == {"vector_store": store, "history_db_path": "/home/alice/history.db"}
         assert "a:b#c" not in repr(config)
 
     def test_values_inside_lists_are_expanded(self, tmp_path, monkeypatch):
@@ -102,13 +98,6 @@ class TestLoad:
         ]:
             with pytest.raises(ConfigError, match=problem):
                 load_config(path)
-
-
-def raising(error: Exception) -> Callable[..., None]:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    return fail
 
 
 @pytest.mark.store
@@ -186,33 +175,25 @@ class TestOpen:
         store.close()
         assert "/no/such/model" not in str(caught.value)
 
-    @pytest.mark.parametrize(
-        ("error", "problem"),
-        [
-            (ModuleNotFoundError("no", name="chromadb"), r"pip install 'mem0-dream\[chroma\]'"),
-            (ModuleNotFoundError("no", name="psycopg_pool"), r"pip install 'mem0-dream\[pgvector\]'"),
-            (ModuleNotFoundError("no", name="pinecone"), "not installed: pinecone"),
-        ],
-    )
-    def test_a_missing_package_is_named(self, qdrant, error, problem, monkeypatch):
-        qdrant.fill(["Likes tea"])
-        for target in ("mem0.Memory.__init__", "mem0.configs.base.MemoryConfig.__init__"):
-            with monkeypatch.context() as patch:
-                patch.setattr(target, raising(error))
-                with pytest.raises(MissingExtraError, match=problem):
-                    qdrant.open()
-
-    def test_errors_while_opening_are_told_apart(self, qdrant, monkeypatch):
+    def test_errors_while_opening_are_told_apart_and_a_missing_package_is_named(self, qdrant, monkeypatch):
         from qdrant_client.http.exceptions import ResponseHandlingException
 
         qdrant.fill(["Likes tea"])
-        unusable, gone = PermissionError("no"), ResponseHandlingException(OSError("gone"))
-        for target, error, kind, problem in [
-            ("mem0.configs.base.MemoryConfig.__init__", unusable, ConfigError, "set MEM0_DIR"),
-            ("mem0.Memory.__init__", gone, StoreError, "does not answer"),
-        ]:
+        config, client = "mem0.configs.base.MemoryConfig.__init__", "mem0.Memory.__init__"
+        cases = [
+            (config, PermissionError("no"), ConfigError, "set MEM0_DIR"),
+            (client, ResponseHandlingException(OSError("gone")), StoreError, "does not answer"),
+        ]
+        for module, told in (
+            ("chromadb", r"pip install 'mem0-dream\[chroma\]'"),
+            ("psycopg_pool", r"pip install 'mem0-dream\[pgvector\]'"),
+            ("pinecone", "not installed: pinecone"),
+        ):
+            missing = ModuleNotFoundError("no", name=module)
+            cases += [(place, missing, MissingExtraError, told) for place in (config, client)]
+        for target, error, kind, problem in cases:
             with monkeypatch.context() as patch:
-                patch.setattr(target, raising(error))
+                patch.setattr(target, Mock(side_effect=error))
                 with pytest.raises(kind, match=problem):
                     qdrant.open()
 
@@ -231,15 +212,10 @@ class TestOpen:
 
 
 def test_the_embedder_is_made_once_and_late():
-    made: list[int] = []
-
-    def make() -> Any:
-        made.append(1)
-        return SimpleNamespace(embed=str.upper, dims=3)
-
+    make = Mock(return_value=SimpleNamespace(embed=str.upper, dims=3))
     lazy = LazyEmbedder(make)
-    assert made == []
-    assert (lazy.embed("a"), lazy.dims, made) == ("A", 3, [1])
+    make.assert_not_called()
+    assert (lazy.embed("a"), lazy.dims, make.call_count) == ("A", 3, 1)
 
 
 @pytest.mark.parametrize("error", [OSError("no route"), ConfigError("no route"), ValueError("secret text")])

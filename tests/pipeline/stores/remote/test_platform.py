@@ -24,6 +24,7 @@ from services import ALICE, DAY, EVERYTHING, stored
 from typed import on_store
 
 pytestmark = pytest.mark.store
+LOST = "gives no deleted id out again"
 OWN_KEYS = {"agent_id": "x", "app_id": "y", "role": "lead", "hash": "h", "id": 3}
 
 
@@ -160,6 +161,10 @@ class TestAdditions:
 
 
 class TestDeletions:
+    @pytest.fixture
+    def tea(self, place):
+        return place.double.put("Likes tea", user_id="alice")
+
     def test_what_superseded_another_is_not_deleted(self, place):
         memory_id = place.double.put("Drives a Tesla", user_id="alice", linked_memory_ids=["older"])
         store = place.open()
@@ -167,19 +172,16 @@ class TestDeletions:
             store.write(Delete(memory_id))
         assert store.write(Retire(memory_id, DAY.date())) == memory_id
 
-    def test_a_deletion_that_did_nothing_is_an_error(self, place, monkeypatch):
-        memory_id = place.double.put("Likes tea", user_id="alice")
-        store = place.open()
+    def test_a_deletion_that_did_nothing_is_an_error(self, place, tea, monkeypatch):
         monkeypatch.setattr(PlatformDouble, "_delete", lambda *_: Reply(200, {}))
         with pytest.raises(StoreError, match="still there"):
-            store.write(Delete(memory_id))
+            place.open().write(Delete(tea))
 
-    def test_an_outage_never_looks_like_a_deletion(self, place):
-        memory_id = place.double.put("Likes tea", user_id="alice")
+    def test_an_outage_never_looks_like_a_deletion(self, place, tea):
         store = place.open()
         place.server.fault = lambda _number, _request: Fault.ERROR
         with pytest.raises(StoreError, match="did not answer reading memory"):
-            store.fetch([memory_id])
+            store.fetch([tea])
 
 
 class TestPatience:
@@ -264,25 +266,20 @@ class TestCommandLine:
 
         return called
 
-    def test_what_an_undo_cannot_give_back_is_said_before_anything_changes(self, place, call):
-        asked = call("platform", "--all", answers="n\n").stdout
-        assert asked.index("gives no deleted id out again") < asked.index("Apply?")
-        assert "gives no deleted id out again" in call("platform", "--all", "--auto").stderr
-        assert len(place.double.rows) == 9
-        assert "gives no deleted" not in call("platform", "--all", "--auto").stderr
-
-    def test_the_fidelity_is_kept_in_the_plan(self, call, tmp_path):
-        file = tmp_path / "plan.jsonl"
+    def test_what_an_undo_cannot_give_back_is_said_before_anything_changes(self, place, call, tmp_path):
+        """By a pass, with a plan that was kept, and before something is forgotten; not where nothing is done."""
+        asked, file = call("platform", "--all", answers="n\n").stdout, tmp_path / "plan.jsonl"
+        assert asked.index(LOST) < asked.index("Apply?")
         call("plan", "-o", str(file), "--all", "--store", "platform")
-        assert "gives no deleted id out again" in file.read_text()
-        told = call("apply", str(file), "--store", "platform", answers="n\n").stderr
-        assert "gives no deleted id out again" in told
-
-    def test_it_is_said_before_something_is_forgotten(self, place, call):
+        assert LOST in file.read_text()
+        assert LOST in call("apply", str(file), "--store", "platform", answers="n\n").stderr
         words = ("forget", "billing", "--store", "platform", "--all", "--encoder", "words")
-        assert "gives no deleted id out again" in call(*words, answers="1\nn\n").stderr
+        assert LOST in call(*words, answers="1\nn\n").stderr
         assert len(place.double.rows) == 10
-        assert "gives no" not in call(*words, answers="\n").stderr
+        assert LOST not in call(*words, answers="\n").stderr
+        assert LOST in call("platform", "--all", "--auto").stderr
+        assert len(place.double.rows) == 9
+        assert LOST not in call("platform", "--all", "--auto").stderr
 
     def test_an_unknown_limit_is_named(self, call, tmp_path):
         file = tmp_path / "wrong.yaml"
