@@ -80,10 +80,6 @@ class GraphNotes(Database):
         """Note the present state of every memory."""
         self.note(_LAST, {"at": state.at.isoformat(), "memories": state.memories, "run": state.run})
 
-    def bring_back(self, name: str, *, now: datetime) -> None:
-        """Note that a person brought a forgotten memory back."""
-        self.note(_BROUGHT_BACK, (self.noted(_BROUGHT_BACK) or {}) | {name: now.isoformat()})
-
     def brought_back(self, now: datetime, *, within: timedelta) -> list[str]:
         """What was brought back lately; it is kept as long as if it had been used on that day."""
         rows = self.noted(_BROUGHT_BACK) or {}
@@ -217,7 +213,8 @@ class GraphStore(Store):
         names = document.names | {name}
         back = [line for line in relations if names.issuperset(line.edge[:2])]
         self._save(document.with_lines([*document.lines, *own, *back]), key="")
-        self.notes.bring_back(name, now=now)
+        brought = self.notes.noted(_BROUGHT_BACK) or {}
+        self.notes.note(_BROUGHT_BACK, brought | {name: now.isoformat()})
         return len(back), len(relations) - len(back)
 
     def close(self) -> None:

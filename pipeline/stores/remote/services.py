@@ -29,7 +29,7 @@ from ..files import digest, fingerprint, texts_in
 from ..mem0.backends import LISTING_FAULTS
 from ..mem0.rows import moment
 from .calling import Caller, Patience
-from .store import NEW_IDS, Listing, RemoteStore, Row, ids_of, row_metadata
+from .store import NEW_IDS, Listed, RemoteStore, Row, ids_of, row_metadata
 
 KEY_VARIABLE = "MEM0_API_KEY"
 PAGE_SIZE = 200  # the largest that the platform allows
@@ -104,8 +104,7 @@ class PlatformStore(RemoteStore):
     scope_keys = ("user_id", "agent_id", "app_id", "run_id")
     record_path, search_path = "/v1/memories/{}/", "/v3/memories/search/"
 
-    def _listing(self, ids: Mapping[str, str]) -> Listing:
-        """Expired ones included; merged ones are told apart."""
+    def _listing(self, ids: Mapping[str, str]) -> Listed:
         # A wildcard matches no absent value, so everything is what has any of the ids.
         filters = self._wanted(ids) if ids else _ANYTHING
         base = filters
@@ -121,7 +120,7 @@ class PlatformStore(RemoteStore):
             f"{len(rows)} memories were listed where the platform counts {told}; "
             "somebody is removing memories meanwhile, run again later"
         )
-        return Listing(tuple(rows.values()), gaps=(gap,))
+        return rows.values(), frozenset(), (gap,)
 
     def _swept(self, filters: Mapping[str, Any], *, merged: bool) -> tuple[dict[str, Row], set[int]]:
         """Every record of all pages once, and how many the pages said there are: equal if nothing moved."""
@@ -138,17 +137,17 @@ class PlatformStore(RemoteStore):
             number, more = number + 1, page["next"] is not None and bool(results)
         return rows, counts
 
-    def _without_merged(self, filters: Mapping[str, Any], listed: dict[str, Row]) -> Listing:
+    def _without_merged(self, filters: Mapping[str, Any], listed: dict[str, Row]) -> Listed:
         """Leave out what the platform merged away and keeps as history: what a listing without it lacks."""
         rows = listed
         if self._page(filters, 0, merged=False).get("count") != len(rows):
             seen, counts = self._swept(filters, merged=False)
             if counts != {len(seen)}:
                 gap = "the platform's listing changed while merged memories were told apart; run again later"
-                return Listing(tuple(rows.values()), gaps=(gap,))
+                return rows.values(), frozenset(), (gap,)
             rows = {row_id: row for row_id, row in rows.items() if row_id in seen}
-        shown = tuple(row for row in rows.values() if row.get("lifecycle_state") != "merged")
-        return Listing(shown, held=_held(listed))
+        shown = [row for row in rows.values() if row.get("lifecycle_state") != "merged"]
+        return shown, _held(listed), ()
 
     def _marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
         rows: list[Row] = []
@@ -254,7 +253,7 @@ TOKEN_VARIABLE = "MEM0_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
 LISTED_AT_MOST = 1000  # the server refuses a larger `top_k`, and has no pages
 COUNTED_AT_MOST = 10_000  # rows that the server looks at for its list of entities
 _ENTITIES = {"user": "user_id", "agent": "agent_id", "run": "run_id"}
-_UNREACHABLE = ("actor_id",)
+_UNREACHABLE = "actor_id"  # the server cannot write it back
 
 
 def open_server(url: str, *, patience: Patience | None = None) -> ServerStore:
@@ -293,7 +292,7 @@ class ServerStore(RemoteStore):
     scope_keys = ("user_id", "agent_id", "run_id")
     record_path, search_path = "/memories/{}", "/search"
 
-    def _listing(self, ids: Mapping[str, str]) -> Listing:
+    def _listing(self, ids: Mapping[str, str]) -> Listed:
         """Of every entity if no id is given, as far as the server lists them."""
         totals = self._totals()
         asked = [dict(ids)] if ids else [{name: value} for name, value in sorted(totals)]
@@ -305,8 +304,8 @@ class ServerStore(RemoteStore):
             rows |= {str(row["id"]): row for row in listed}
         if sum(totals.values()) >= COUNTED_AT_MOST:
             gaps.append(f"the server counts no more than {COUNTED_AT_MOST} memories")
-        held = frozenset(row_id for row_id, row in rows.items() if any(row.get(key) for key in _UNREACHABLE))
-        return Listing(tuple(rows.values()), held, tuple(dict.fromkeys(gaps)))
+        held = frozenset(row_id for row_id, row in rows.items() if row.get(_UNREACHABLE))
+        return rows.values(), held, tuple(dict.fromkeys(gaps))
 
     def _marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
         """The server cannot look for them, so all is listed."""
@@ -331,9 +330,8 @@ class ServerStore(RemoteStore):
         return dict(ids)
 
     def _refuses_deletion(self, row: Row) -> str | None:
-        """What cannot be written back is not removed."""
-        lost = [key for key in _UNREACHABLE if ids_of(row).get(key)]
-        return f"memory {row['id']} has an {lost[0]}, which the server cannot write back" if lost else None
+        told = f"memory {row['id']} has an {_UNREACHABLE}, which the server cannot write back"
+        return told if ids_of(row).get(_UNREACHABLE) else None
 
     def _totals(self) -> dict[tuple[str, str], int]:
         entities = self._ask("listing entities", "GET", "/entities")

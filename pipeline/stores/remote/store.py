@@ -8,8 +8,8 @@ its text stays the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import httpx
 
 Row = Mapping[str, Any]
+Listed = tuple[Iterable[Row], frozenset[str], tuple[str, ...]]
+"""Records, expired ones included; ids of those that others rest on; why it is not provably complete."""
 
 NEW_IDS = (
     "{} gives no deleted id out again: an undo brings a deleted memory back, with its text, scope, metadata "
@@ -43,15 +45,6 @@ _SEARCH_BOUNDS = (20, 1000)
 _QUERY_CHARACTERS = 2_000  # more of a text says nothing more to a search
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The records of some scopes that an agent may see, expired ones included."""
-
-    rows: tuple[Row, ...]
-    held: frozenset[str] = frozenset()  # ids that must be left alone, because other records rest on them
-    gaps: tuple[str, ...] = ()  # why it is not provably complete
-
-
 class RemoteStore(Store):
     """Memories behind an HTTP interface; a service brings its paths, and what is declared without a value."""
 
@@ -60,7 +53,7 @@ class RemoteStore(Store):
     fidelity: tuple[str, ...]  # what an undo cannot give back
     record_path: str  # of one record, by its id
     search_path: str
-    _listing: Callable[[Mapping[str, str]], Listing]  # every record that holds these ids
+    _listing: Callable[[Mapping[str, str]], Listed]  # of every record that holds these ids
     # Records of which a metadata key holds one of the values, in a scope.
     _marked: Callable[[str, Sequence[str], Mapping[str, str]], list[Row]]
     # Write a record, with its last day, once; None if it is dropped, or nothing is said of it.
@@ -122,14 +115,10 @@ class RemoteStore(Store):
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, expired ones included."""
-        listing = self._listing(scopes.known(self.scope_keys, self.kind))
-        memories = [memory_of(row, held=str(row["id"]) in listing.held) for row in listing.rows]
-        return Inventory(
-            store=self.fingerprint,
-            memories=tuple(sorted(memories, key=lambda memory: memory.id)),
-            gaps=listing.gaps,
-            fidelity=self.fidelity,
-        )
+        rows, held, gaps = self._listing(scopes.known(self.scope_keys, self.kind))
+        memories = (memory_of(row, held=str(row["id"]) in held) for row in rows)
+        in_order = tuple(sorted(memories, key=lambda memory: memory.id))
+        return Inventory(self.fingerprint, in_order, gaps, self.fidelity)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; one that an undo brought back is found under its former id."""
