@@ -1,7 +1,6 @@
 """A BERT encoder as small as reading needs it, and its tokens: ids in, one vector for each token out.
 
-Parameters have the names of published weights, so that these load as they are. The usual library gives the
-same vectors, but takes seconds to import. torch is imported late: counting tokens needs none of it.
+The usual library gives the same vectors, but takes seconds to import; torch is imported late, too.
 """
 
 from __future__ import annotations
@@ -46,12 +45,7 @@ def on_all_cores(read: Callable[[Part], Read], parts: Iterable[Part]) -> list[Re
 
 
 class Tokens:
-    """The word pieces of a model.
-
-    Args:
-        tokenizer: Of the package `tokenizers`.
-        cls: Id that opens a text. `sep`: that closes one. `pad`: that fills a row.
-    """
+    """The word pieces of a model, and the ids that open and close a text and fill a row."""
 
     def __init__(self, tokenizer: Any, *, cls: int, sep: int, pad: int) -> None:  # noqa: ANN401  (untyped)
         tokenizer.no_padding()

@@ -51,9 +51,6 @@ class WholeNumbers(nn.Module):  # type: ignore[misc]
     Products of whole numbers are exact, so that a row says the same beside whatever rows. On processors with
     instructions for them they are several times as fast; elsewhere they are computed in float32, which holds
     sums below 2^24 exactly. Quantisation is symmetric, of what is read by row (Jacob et al. 2018).
-
-    Args:
-        dense: The layer, of which each row of weights was rounded to 255 steps.
     """
 
     def __init__(self, dense: nn.Linear) -> None:
@@ -100,11 +97,7 @@ def in_whole_numbers(module: nn.Module) -> None:
 
 
 class Bert(nn.Module):  # type: ignore[misc]  # torch is not type-checked here
-    """The whole encoder.
-
-    Args:
-        config: The `config.json` of the model.
-    """
+    """The whole encoder, by the `config.json` of a model."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
@@ -126,13 +119,7 @@ class Bert(nn.Module):  # type: ignore[misc]  # torch is not type-checked here
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor | None = None, token_type_ids: Tensor | None = None
     ) -> Hidden:
-        """One vector for each token.
-
-        Args:
-            input_ids: int64 [n, tokens].
-            attention_mask: int64 [n, tokens], 0 for what fills a row; None if nothing does.
-            token_type_ids: int64 [n, tokens], which of two texts; None is the first.
-        """
+        """One vector for each token; all int64 [n, tokens], the mask 0 for what fills a row."""
         named = self.embeddings
         segments = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
         places = torch.arange(input_ids.shape[1], device=input_ids.device)

@@ -1,9 +1,8 @@
 """What is bound to what: the same details in two texts, and whether each stands in the same place in both.
 
 A place is a side of a verb ("Anna reports to Ben"), of a preposition ("from Oslo to Bergen") or of an order
-("before", "older than"), and the item of an enumeration ("goatskin on the spine, paper on the sides"). Words
-that keep their order are taken to keep their places. Others must not stand where another one stood, unless
-a passive, a converse verb or items that moved as wholes show that the places agree.
+("before", "older than"), and the item of an enumeration. Words that keep their order are taken to keep their
+places. Others must not stand where another one stood, unless the places are shown to agree.
 """
 
 from __future__ import annotations
@@ -11,15 +10,16 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..records import Evidence
 from .facts import VALUED, Facts, extract
 from .facts.frames import stated
 from .facts.names import same_name
 from .places import CONVERSE, DIRECTIONS, PERSON, THIRD, Bound, Unit, bound
-from .stance import STANCE_NAMES, stance_evidence, stance_row
+from .stance import STANCE_NAMES, stance_row, steps
 from .text.tables import table_lines, table_set
 from .text.vocabulary import synonyms
 from .text.words import fold, out_of_order, stem
@@ -42,8 +42,7 @@ _Shared = Sequence[tuple[Unit, Unit]]
 _Words = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """How the words of two texts are bound in each: what moved, and what only one of them says."""
 
     said: tuple[float, float]  # share of the words of the first text that the second says, and the reverse
@@ -82,7 +81,7 @@ def relation(a: str, b: str) -> Relation:
         return _relation(a, b)
     found = _relation(b, a)
     narrowed, marked = (tuple((x, y) for y, x in words) for words in (found.narrowed, found.marked))
-    return replace(found, said=found.said[::-1], unsaid=found.unsaid[::-1], narrowed=narrowed, marked=marked)
+    return found._replace(said=found.said[::-1], unsaid=found.unsaid[::-1], narrowed=narrowed, marked=marked)
 
 
 @lru_cache(maxsize=_REMEMBERED_PAIRS)
@@ -407,8 +406,9 @@ def meant(a: str, b: str) -> tuple[Evidence, ...]:
     Half of the words must be the same for "some" and "at least" to count: in other words they say less.
     """
     alike = min(relation(a, b).said) >= HALF_SAID
-    steps = (item for item in stance_evidence(a, b) if alike or item.kind != "extent")
-    return (*binding_evidence(a, b), *steps)
+    told = (step for step in steps(a, b) if alike or step.kind != "extent")
+    states = (Evidence(step.kind, " / ".join(word or "-" for word in step.words), veto=True) for step in told)
+    return (*binding_evidence(a, b), *states)
 
 
 def binding_evidence(a: str, b: str) -> tuple[Evidence, ...]:

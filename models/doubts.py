@@ -1,7 +1,6 @@
 """Doubts: reasons to leave a merge to a person although no detail of two texts is a rival of the other's.
 
-Each was found among pairs that a scorer takes for duplicates with confidence. A doubt never says that two
-texts are different; it only keeps a merge from being made by itself.
+Each was found among pairs that a scorer takes for duplicates with confidence. None forbids anything.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from functools import lru_cache
 
 from ..records import Evidence
 from .bindings import ALIKE, relation
-from .facts import REMEMBERED_TEXTS, extract
-from .facts.frames import crosswise, is_ahead, told_end
+from .facts import extract
+from .facts.frames import crosswise, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
 from .same_statement import respelt
 from .stance import steps, tenses
 from .text.tables import listed, marked, pattern, table_lines
-from .text.words import significant_words, stem
+from .text.words import CACHED_TEXTS, significant_words, stem
 from .wording import exchanged
 
 BRIEF = 12  # words, up to which a text speaks of one thing
@@ -131,7 +130,7 @@ def stated_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (Non
         return True
     if any(item.kind == "negation" and pattern("stated_denial").search(item.detail) for item in found):
         return True
-    ahead = "progress" in vetoes and _later(told) != (-1 if is_ahead(a) else 1)
+    ahead = "progress" in vetoes and _later(told) != (-1 if pattern("ahead").search(a) else 1)
     return (ahead or two_states(a, b, found, told)) and min(relation(a, b).said) >= _ONE_THING
 
 
@@ -324,7 +323,7 @@ def _only(a: str, b: str) -> Words:
     return (f"only {next(iter(mine.values()))}", f"only {next(iter(theirs.values()))}") if both else ()
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def _reached(text: str) -> dict[str, str]:
     """The words that the one "only" of a text may be about: up to the next verb, or all if it opens them."""
     units = bound(text).units
@@ -345,7 +344,7 @@ def _denied_crosswise(a: str, b: str) -> Words:
     return (f"not {mine[0]}", f"not {theirs[0]}") if mine and theirs else ()
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def _polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The stems that a text affirms, and those that it denies, without those of both."""
     said: list[set[str]] = [set(), set()]

@@ -1,8 +1,7 @@
 """Turns texts into vectors, by which candidates are found; vectors alone never decide.
 
-Without a model name this is the MiniLM of an installed package, so that nothing is downloaded, read without
-the library it was made with, whose import alone takes seconds. Any other sentence-transformers model, local
-or from the hub, fits the same seam; code that comes with a model is never run.
+Without a model name this is the MiniLM of an installed package, read without the library it was made with,
+whose import alone takes seconds. Code that comes with a model is never run.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import hashlib
 import importlib.util
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -62,18 +61,12 @@ class Encoder(Protocol):
 
 
 class SentenceEncoder:
-    """Any sentence-transformers model; it is loaded by the first `encode`.
+    """Any sentence-transformers model, by folder or hub name; None is the packaged MiniLM.
 
     The vector of a text does not depend on which other texts come along: texts are grouped by their
     number of tokens, so that nothing is padded, and one that is left alone is read beside itself, unless
-    `rows_at_once` says that all of that number go alone. On one machine this gave equal bits in every
-    permutation and subset tried (decision 13); what is guaranteed is equality to about 1e-6. A model whose
-    tokenizer cannot be asked is grouped by length of text.
-
-    Args:
-        model: Folder or hub name of a model; None is the packaged MiniLM.
-        revision: Commit or tag of a hub model.
-        keep_tokens: Let the screen of the bundled scorer have the vectors of the tokens, see `TokenVectors`.
+    `rows_at_once` says that all of that number go alone (decision 13). With `keep_tokens` the screen of the
+    bundled scorer may have the vectors of the tokens, see `TokenVectors`.
     """
 
     def __init__(
@@ -83,21 +76,23 @@ class SentenceEncoder:
         self._folder = packaged_model_path() if model is None else local_folder(model)
         self._model_id = model
         self._revision = revision
-        self._loaded: _PackagedModel | _LibraryModel | None = None
-        self._name: str | None = None
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Model and hash of its files, such as "all-MiniLM-L6-v2@3f2a…"; a hub model has its commit."""
-        if self._name is None:
-            version = folder_hash(self._folder) if self._folder else self._model().commit or "unknown"
-            shown = self._folder.name if self._folder and self._model_id else self._model_id or PACKAGED_NAME
-            self._name = f"{shown}@{version[:16]}"
-        return self._name
+        version = folder_hash(self._folder) if self._folder else self._model.commit or "unknown"
+        shown = self._folder.name if self._folder and self._model_id else self._model_id or PACKAGED_NAME
+        return f"{shown}@{version[:16]}"
+
+    @cached_property
+    def _model(self) -> _PackagedModel | _LibraryModel:
+        if self._model_id is None:
+            return _PackagedModel(keep_tokens=self._keep_tokens)
+        return _LibraryModel(self._folder or self._model_id, self._revision)
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Embed all texts: float32 [n, d], rows of length 1, C-contiguous; no text gives [0, d]."""
-        model = self._model()
+        model = self._model
         readable = [encodable(text) for text in texts]
         vectors = np.zeros((len(readable), model.dimension), dtype=np.float32)
         lengths = model.lengths(readable)
@@ -115,15 +110,6 @@ class SentenceEncoder:
             for rows in batches:
                 fill(rows)
         return vectors
-
-    def _model(self) -> _PackagedModel | _LibraryModel:
-        if self._loaded is None:
-            self._loaded = (
-                _PackagedModel(keep_tokens=self._keep_tokens)
-                if self._model_id is None
-                else _LibraryModel(self._folder or self._model_id, self._revision)
-            )
-        return self._loaded
 
 
 class _LibraryModel:
@@ -148,10 +134,9 @@ class _LibraryModel:
         self.commit: str | None = getattr(config, "_commit_hash", None)
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text as the model sees it; characters where it has no tokenizer to ask."""
         tokenizer = getattr(self._model, "tokenizer", None)
         if not callable(tokenizer) or not texts:
-            return [len(text) for text in texts]
+            return [len(text) for text in texts]  # characters, where there is no tokenizer to ask
         ids = tokenizer(list(texts), truncation=True, max_length=self._model.max_seq_length)["input_ids"]
         return [len(row) for row in ids]
 
@@ -167,11 +152,7 @@ class _LibraryModel:
 
 
 def packaged_model_path() -> Path:
-    """Folder of the packaged MiniLM, found without importing it.
-
-    Raises:
-        ModelError: If the package or its weights are missing.
-    """
+    """Folder of the packaged MiniLM, found without importing it; ModelError if it is not there."""
     spec = importlib.util.find_spec(PACKAGE)
     for place in (spec.submodule_search_locations or ()) if spec else ():
         folder = Path(place) / "model"
@@ -194,8 +175,6 @@ def _network() -> nn.Module:
 
 
 class _PackagedModel:
-    """Means of the token vectors, scaled to length 1, as the modules of the package say."""
-
     dimension = DIMENSION
     commit: str | None = None
 
@@ -234,10 +213,7 @@ def _unit(vectors: Tensor) -> Floats:
 
 
 def packed(vectors: Floats) -> bytes:
-    """Unit rows, float32 [tokens, 384], as a scale and 384 whole numbers each, 1/127 of the largest part.
-
-    A cosine of two tokens moves by about 0.001, and a text takes a quarter of the room, on disk and off it.
-    """
+    """Unit rows, float32 [tokens, 384], as a scale and 384 whole numbers each, 1/127 of the largest part."""
     scales = np.abs(vectors).max(axis=1, keepdims=True) / _STEPS
     steps = np.rint(vectors / scales).astype(np.int8)
     return b"".join((scales.astype("<f4").tobytes(), steps.tobytes()))
@@ -255,10 +231,10 @@ class TokenCache(OrderedDict[tuple[int, ...], bytes]):
     """Packed vectors of the tokens of recently read texts; the oldest texts are dropped first."""
 
     size = 0
-    _adding = Lock()
+    _adding = Lock()  # several threads do so
 
     def add(self, ids: tuple[int, ...], vectors: bytes) -> None:
-        """Keep the vectors of a text; several threads may do so."""
+        """Keep the vectors of a text."""
         with self._adding:
             if ids not in self:
                 self[ids] = vectors
@@ -272,10 +248,9 @@ KEPT = TokenCache()
 
 
 class TokenVectors:
-    """The unit vectors of the tokens of texts, without the marks that open and close a text.
+    """The unit vectors of the tokens of texts, whatever the other texts are, without the marks around a text.
 
-    They do not depend on the other texts: batches hold texts of one length and have one size. Those that the
-    encoder has just computed anyway lie in `KEPT`.
+    Those that the encoder has just computed anyway lie in `KEPT`.
     """
 
     @property
@@ -288,12 +263,7 @@ class TokenVectors:
         return [tuple(row) for row in _tokens().ids(texts, longest=LONGEST_COMPARED)]
 
     def of(self, texts: Mapping[str, tuple[int, ...]], remember: Remember = forgetful) -> dict[str, Floats]:
-        """float32 [tokens, d], nearly unit rows, of each text that has tokens.
-
-        Args:
-            texts: Their tokens, as `ids` gives them.
-            remember: Knows, or computes, the vectors of a text.
-        """
+        """float32 [tokens, d], nearly unit rows, of each text that has tokens, as `ids` gives them."""
         wanted = sorted(text for text, ids in texts.items() if ids)
         said = remember.texts("tokens", wanted, lambda some: self._packed([texts[text] for text in some]))
         return {text: unpacked(data) for text, data in zip(wanted, said, strict=True)}
@@ -346,12 +316,7 @@ def rows_at_once(length: int, *, size: int = BATCH_SIZE, tokens: int = BATCH_TOK
 def equal_length_batches(
     lengths: Sequence[int], *, size: int = BATCH_SIZE, tokens: int | None = None
 ) -> Iterator[list[int]]:
-    """Numbers of rows of equal length, at most `size` at a time, shortest first.
-
-    Args:
-        lengths: Of all rows.
-        size: Most rows of a batch.
-        tokens: Most tokens of a batch of more than one row; None if only the rows count.
+    """Numbers of rows of equal length, at most `size` or `tokens` at a time, shortest first.
 
     >>> list(equal_length_batches([9, 4, 9]))
     [[1], [0, 2]]

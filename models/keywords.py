@@ -1,8 +1,4 @@
-"""Scorers and an encoder that need no model: the rule of the original skill, and the plain cosine.
-
-They are the baselines of every quality table, and the keyword rule is the scorer that always works. It knows
-no synonyms, no numbers and no names: the guards look after those.
-"""
+"""Scorers and an encoder that need no model: the rule of the original skill, and the plain cosine."""
 
 from __future__ import annotations
 
@@ -28,9 +24,8 @@ _NEGATORS, _AVOIDING, _HELPERS = (table_set("denials", key) for key in ("negator
 class KeywordScorer:
     """More than 60% of significant words shared: duplicate; opposite polarity from 40% on: contradiction.
 
-    Opposite polarity is one of the skill's pairs: do X / do not X, use X / avoid X, always X / never X,
-    prefer X / prefer Y and the like. The skill looks for these up to 60% overlap only, and would merge
-    "Always squash before merging" with "Never squash before merging".
+    Opposite polarity is do X / do not X, use X / avoid X, always X / never X, prefer X / prefer Y and the
+    like. The skill looks for it up to 60% overlap only, and would merge "Always squash" with "Never squash".
     """
 
     name = "keywords-1"
@@ -41,12 +36,10 @@ class KeywordScorer:
 
         While a word is missing it stays at or below 80%: among ten words the missing one may be the fact.
         """
-        probabilities = np.zeros((len(pairs), 3), dtype=np.float32)
-        entailment = np.zeros((len(pairs), 2), dtype=np.float32)
-        for row, pair in enumerate(pairs):
-            probabilities[row] = _probabilities(pair.a, pair.b)
-            entailment[row] = coverage(pair.a, pair.b), coverage(pair.b, pair.a)
-        return PairScores(probabilities=probabilities, entailment=entailment)
+        probabilities = [_probabilities(pair.a, pair.b) for pair in pairs]
+        entailment = [(coverage(pair.a, pair.b), coverage(pair.b, pair.a)) for pair in pairs]
+        both = (probabilities, 3), (entailment, 2)
+        return PairScores(*(np.asarray(rows, dtype=np.float32).reshape(-1, width) for rows, width in both))
 
 
 def ramp(value: float, half: float) -> float:
@@ -79,12 +72,9 @@ def opposed(a: str, b: str) -> bool:
 def _probabilities(a: str, b: str) -> tuple[float, float, float]:
     if exact_key(a) == exact_key(b):
         return 1.0, 0.0, 0.0
-    shared = overlap(a, b)
-    if opposed(a, b):
-        against = ramp(shared, CONTRADICTION_OVERLAP)
-        return 0.0, against, 1 - against
-    same = ramp(shared, DUPLICATE_OVERLAP)
-    return same, 0.0, 1 - same
+    against = opposed(a, b)
+    sure = ramp(overlap(a, b), CONTRADICTION_OVERLAP if against else DUPLICATE_OVERLAP)
+    return (0.0, sure, 1 - sure) if against else (sure, 0.0, 1 - sure)
 
 
 def _negated(words: tuple[Token, ...]) -> set[str]:

@@ -1,10 +1,8 @@
 """Language models: one client of an OpenAI-compatible endpoint, and its two uses.
 
-`OpenAIJudge` scores pairs of memories; an `Adviser` gives a second opinion on one pair: an endpoint, or the
-model that mem0's own configuration names. Both ask for JSON, and nothing else counts: prose, another
-form, a late answer or none at all leave a pair as unsure as it was. After a passing fault a request is
-repeated, when the server allows and while there is time. The key is read from the environment and appears in
-no message, name or log.
+`OpenAIJudge` scores pairs of memories; an `Adviser` gives a second opinion on one pair. Nothing but JSON in
+time counts, else a pair stays as unsure as it was. The key is read from the environment and appears in no
+message, name or log.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -84,16 +83,13 @@ class ChatEndpoint:
         def pause(state: Any) -> float:  # noqa: ANN401
             return _failure(state.outcome.exception()).after or float(longer(state))
 
-        attempts = tenacity.Retrying(
-            # A model that answers no JSON would do so again.
-            retry=tenacity.retry_if_exception(
-                lambda error: _failure(error).passing and not isinstance(error, ValueError)
-            ),
-            stop=tenacity.stop_after_attempt(ATTEMPTS) | tenacity.stop_before_delay(self._timeout),
-            wait=pause,
-            reraise=True,
-        )
+        def again(error: BaseException) -> bool:  # a model that answers no JSON would do so again
+            return _failure(error).passing and not isinstance(error, ValueError)
 
+        stop = tenacity.stop_after_attempt(ATTEMPTS) | tenacity.stop_before_delay(self._timeout)
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(again), stop=stop, wait=pause, reraise=True
+        )
         if self._client is None:
             self._client = httpx.Client(timeout=self._timeout)
         client = self._client
@@ -133,29 +129,25 @@ def _failure(error: BaseException) -> Failure:
 PAIRS_PER_REQUEST = 10  # enough to share the instructions' cost, few enough that answers are not mixed up
 _JUDGE_VERSION = 1
 _COLUMNS = {"duplicate": DUPLICATE, "contradiction": CONTRADICTION, "distinct": DISTINCT}
-_UNSURE = (1 / 3, 1 / 3, 1 / 3)
-_VERDICT: Mapping[str, Any] = {
-    "number": {"type": "integer"},
-    "label": {"type": "string", "enum": list(_COLUMNS)},
-    "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-    "a_says_all_of_b": {"type": "boolean"},
-    "b_says_all_of_a": {"type": "boolean"},
-}
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
     closed = {"type": "object", "additionalProperties": False, "required": list(properties)}
-    return {**closed, "properties": dict(properties)}
+    return {**closed, "properties": properties}
 
 
-_SCHEMA = _object({"verdicts": {"type": "array", "items": _object(_VERDICT)}})
+_VERDICT = _object(
+    number={"type": "integer"},
+    label={"type": "string", "enum": list(_COLUMNS)},
+    confidence={"type": "number", "minimum": 0, "maximum": 1},
+    a_says_all_of_b={"type": "boolean"},
+    b_says_all_of_a={"type": "boolean"},
+)
+_SCHEMA = _object(verdicts={"type": "array", "items": _VERDICT})
 
 
 class OpenAIJudge:
-    """Asks a chat model at an OpenAI-compatible endpoint.
-
-    Symmetric: the two texts of a pair are shown in alphabetical order. Arguments as for `ChatEndpoint`.
-    """
+    """Asks a chat model at an OpenAI-compatible endpoint, of a spec as for `ChatEndpoint`."""
 
     thresholds = Thresholds(auto=0.95, duplicate=0.5, contradiction=0.7)
     """Not fitted on memories: `mem0-dream calibrate` fits them for the model at hand."""
@@ -172,15 +164,14 @@ class OpenAIJudge:
         entailment = np.zeros((len(pairs), 2), dtype=np.float32)
         for start in range(0, len(pairs), PAIRS_PER_REQUEST):
             chunk = pairs[start : start + PAIRS_PER_REQUEST]
-            for number, (row, forward, backward) in self._ask(chunk):
+            for number, row, contained in self._ask(chunk):
                 probabilities[start + number] = row
                 swapped = chunk[number].a > chunk[number].b
-                entailment[start + number] = (backward, forward) if swapped else (forward, backward)
+                entailment[start + number] = contained[::-1] if swapped else contained
         return PairScores(probabilities, entailment)
 
-    def _ask(
-        self, pairs: Sequence[PairInput]
-    ) -> Iterator[tuple[int, tuple[tuple[float, ...], float, float]]]:
+    def _ask(self, pairs: Sequence[PairInput]) -> Iterator[tuple[int, list[float], list[bool]]]:
+        """Number, probabilities, and containment in both directions, of each verdict that is one."""
         shown = [{"number": number, **_shown(pair)} for number, pair in enumerate(pairs, 1)]
         content = self._endpoint.ask(
             [
@@ -199,10 +190,15 @@ class OpenAIJudge:
             return
         seen: set[int] = set()
         for verdict in verdicts if isinstance(verdicts, list) else ():
-            number = verdict.get("number") if isinstance(verdict, dict) else None
-            if isinstance(number, int) and 1 <= number <= len(pairs) and number not in seen:
-                seen.add(number)
-                yield number - 1, _reading(verdict)
+            said = verdict if isinstance(verdict, dict) else {}
+            number, confidence = said.get("number"), said.get("confidence")
+            if not isinstance(number, int) or not 1 <= number <= len(pairs) or number in seen:
+                continue
+            seen.add(number)
+            column = _COLUMNS.get(str(said.get("label")))
+            if column is not None and isinstance(confidence, (int, float)) and 0 <= confidence <= 1:
+                row = [confidence if place == column else (1 - confidence) / 2 for place in range(3)]
+                yield number - 1, row, [said.get(f"{x}_says_all_of_{y}") is True for x, y in ("ab", "ba")]
 
 
 def _sendable(value: object) -> str:
@@ -215,16 +211,6 @@ def _shown(pair: PairInput) -> dict[str, Any]:
     sides = sorted(((pair.a, pair.a_date), (pair.b, pair.b_date)), key=lambda side: (side[0], str(side[1])))
     a, b = ({"text": text, "stated": moment.date().isoformat() if moment else None} for text, moment in sides)
     return {"category": pair.category, "a": a, "b": b}
-
-
-def _reading(verdict: Mapping[str, Any]) -> tuple[tuple[float, ...], float, float]:
-    """Probabilities, and containment in both directions; a malformed verdict is no opinion."""
-    column, confidence = _COLUMNS.get(str(verdict.get("label"))), verdict.get("confidence")
-    if column is None or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
-        return _UNSURE, 0.0, 0.0
-    rest = (1 - confidence) / 2
-    row = tuple(float(confidence) if place == column else rest for place in range(3))
-    return row, float(verdict.get("a_says_all_of_b") is True), float(verdict.get("b_says_all_of_a") is True)
 
 
 PROMPT_VERSION = 1
@@ -245,10 +231,8 @@ class Mem0Adviser:
                 "or name a model with second_opinion: openai:MODEL@URL."
             )
         self._provider = str(section.get("provider") or "openai")
-        self._config: dict[str, Any] = dict(section.get("config") or {})
-        public = {
-            key: value for key, value in self._config.items() if not pattern("secret_key").search(str(key))
-        }
+        self._config, secret = dict(section.get("config") or {}), pattern("secret_key")
+        public = {key: value for key, value in self._config.items() if not secret.search(str(key))}
         self.name = f"mem0:{self._provider}:{json.dumps(public, sort_keys=True, default=str)}"
         model = self._config.get("model")
         self.spoken = f"{model} ({self._provider})" if model else f"the default model of {self._provider}"
@@ -282,12 +266,7 @@ class Mem0Adviser:
 Adviser = ChatEndpoint | Mem0Adviser  # a language model that can be asked for a second opinion
 
 
-def load_adviser(
-    wanted: bool | str,  # noqa: FBT001  (the setting as it stands)
-    *,
-    llm: Mapping[str, Any] | None,
-    timeout: float,
-) -> Adviser | None:
+def load_adviser(wanted: bool | str, *, llm: Mapping[str, Any] | None, timeout: float) -> Adviser | None:  # noqa: FBT001
     """Who gives second opinions: nobody, with True the model of mem0's section `llm`, or openai:MODEL@URL."""
     if wanted is True:
         return Mem0Adviser(llm)
@@ -335,27 +314,19 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _within(seconds: float, call: Callable[[], object]) -> object:
-    """The result of a call, if it comes in time; a client that hangs is abandoned.
-
-    Providers differ in what they call a timeout, and some know none, so the clock is ours.
-    """
-    outcome: list[object] = []
-    failure: list[BaseException] = []
+    """The result of a call, if it comes in time: some clients know no timeout, and one that hangs is left."""
+    told: Future[object] = Future()
 
     def work() -> None:
         try:
-            outcome.append(call())
+            told.set_result(call())
         except BaseException as error:  # noqa: BLE001  (raised again where somebody waits for it)
-            failure.append(error)
+            told.set_exception(error)
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if failure:
-        raise failure[0]
-    if not outcome:
+    threading.Thread(target=work, daemon=True).start()
+    if not wait((told,), seconds).done:
         raise NoAnswerError("The language model did not answer in time.", reason="late")
-    return outcome[0]
+    return told.result()
 
 
 def _no_answer(error: Exception) -> NoAnswerError:

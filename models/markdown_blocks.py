@@ -1,7 +1,4 @@
-"""Markdown as lines that know what they are: fences, headings, bullets, table rows, frontmatter.
-
-The blocks are those of markdown-it. Nothing is written back: a line keeps its text and ending to the letter.
-"""
+"""Markdown as lines that know what they are, by markdown-it; a line keeps its text to the letter."""
 
 from __future__ import annotations
 

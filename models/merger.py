@@ -1,8 +1,7 @@
-"""The merge writer: one text that is at least as complete as each of its sources.
+"""The merge writer: one text that is at least as complete as each of its sources, made of their sentences.
 
-It chooses among the sources' own sentences, and never writes one. If a member says it all, its text stays to
-the letter; else the sentences that add something are appended to the most complete member. What cannot be
-shown to keep every number, date, name, negation, path and URL is refused.
+If a member says it all, its text stays to the letter; else the sentences that add something are appended to
+the most complete member. What cannot be shown to keep every detail is refused.
 """
 
 from __future__ import annotations
@@ -46,10 +45,7 @@ def drafted(memories: Sequence[Memory], *, entails: Entails | None = None) -> Dr
     """Draft the text of a merge from the sources' own sentences; the order of the memories never matters.
 
     "Owns a whippet." and "Owns a whippet named Pickle." give the second, untouched. Where each adds something
-    both sentences stay, the more complete first.
-
-    Raises:
-        MergeRefused: If a member is pinned, or no text provably keeps everything.
+    both sentences stay, the more complete first. MergeRefused if no text provably keeps everything.
     """
     if any(memory.pinned for memory in memories):
         raise MergeRefused("a pinned memory is never part of a merge")
@@ -89,7 +85,11 @@ def whole_of(
 def _says_all(memory: Memory, memories: Sequence[Memory], entails: Entails | None) -> bool:
     said = memory.text
     return all(
-        same_statement(text, said) or (_covers(said, text, entails) and not _loses(said, text, entails))
+        same_statement(text, said)
+        or (
+            (_says(said, text, entails, ENTAILED) or all(_stated(one, said) for one in sentences(text)))
+            and not _loses(said, text, entails)
+        )
         for text in (other.text for other in memories if other.id != memory.id)
     )
 
@@ -100,11 +100,11 @@ def _one_statement(text: str, other: str, entails: Entails | None) -> bool:
     if mine == theirs or same_statement(text, other):
         return True
     added = mine <= theirs or theirs <= mine
-    return not added and _certain(text, other, entails) and _certain(other, text, entails)
+    return not added and _says(text, other, entails, CERTAIN) and _says(other, text, entails, CERTAIN)
 
 
-def _certain(text: str, other: str, entails: Entails | None) -> bool:
-    return entails is not None and entails(text, other) >= CERTAIN
+def _says(text: str, other: str, entails: Entails | None, sure: float) -> bool:
+    return entails is not None and entails(text, other) >= sure
 
 
 def _loses(text: str, other: str, entails: Entails | None) -> bool:
@@ -113,18 +113,12 @@ def _loses(text: str, other: str, entails: Entails | None) -> bool:
     Where it certainly says the other, "no debts" stands for "owes nothing" and "monthly" for "a month".
     """
     lost = missing([other], text)
-    if not lost or not _certain(text, other, entails):
+    if not lost or not _says(text, other, entails, CERTAIN):
         return bool(lost)
     held, theirs = extract(text), extract(other)
     said = {"negation": held.negations, "frequency": (*held.frequencies, *held.numbers)}
     capitals = {name.text for name in theirs.names if not name.strong}
     return any(not said.get(item.kind) and item.detail not in capitals for item in lost)
-
-
-def _covers(text: str, other: str, entails: Entails | None) -> bool:
-    if entails is not None and entails(text, other) >= ENTAILED:
-        return True
-    return all(_stated(sentence, text) for sentence in sentences(other))
 
 
 def _stated(sentence: str, text: str) -> bool:
@@ -169,13 +163,12 @@ def _fuse(ranked: Sequence[Memory], entails: Entails | None) -> str:
 
 def _place(sentence: str, kept: list[str]) -> None:
     """Replace the sentences that a new one states completely by it, or else append it."""
-    replaced = [at for at, held in enumerate(kept) if not _adds(held, sentence)]
-    if not replaced or pattern("dependent").match(sentence):
+    stays = [_adds(held, sentence) for held in kept]
+    if all(stays) or pattern("dependent").match(sentence):
         kept.append(sentence)
         return
-    kept[replaced[0]] = sentence
-    for at in reversed(replaced[1:]):
-        del kept[at]
+    kept[stays.index(False)], stays[stays.index(False)] = sentence, True
+    kept[:] = [held for held, stay in zip(kept, stays, strict=True) if stay]
 
 
 def _additions(source: str, so_far: str) -> list[str]:

@@ -1,9 +1,4 @@
-"""Any natural language inference cross-encoder of Hugging Face as a pair scorer.
-
-It asks the model twice, a -> b and b -> a, and blends the answers. What a general model calls a
-contradiction is often only another value of the same kind of fact, so its probabilities are not
-calibrated for memories.
-"""
+"""Any natural language inference cross-encoder of Hugging Face as a pair scorer, not fitted for memories."""
 
 from __future__ import annotations
 
@@ -13,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError
-from .encoder import (
-    BATCH_SIZE,
-    encodable,
-    equal_length_batches,
-    folder_hash,
-    loading_library,
-    local_folder,
-)
+from .encoder import BATCH_SIZE, encodable, equal_length_batches, folder_hash, loading_library, local_folder
 from .scorer import PairInput, PairScores, Thresholds
 
 if TYPE_CHECKING:
@@ -39,15 +27,8 @@ _SPECIAL_POSITIONS = 2  # positions that some models (RoBERTa) count in but cann
 class NliScorer:
     """A cross-encoder with the labels entailment, neutral and contradiction, in any order.
 
-    With e and c the probabilities of entailment and contradiction in each direction:
-
-        contradiction = (c_ab + c_ba) / 2           both directions must agree
-        duplicate     = max(e_ab, e_ba) * (1 - contradiction)   one text may say more than the other
-        distinct      = the rest
-
-    e = (0.9, 0.2), c = (0, 0.1) gives 0.855, 0.05, 0.095. Swapping the texts swaps only the entailment
-    columns: each pair is put in one order first, so that both ways run the very same computation. The model
-    is a folder, or a hub name with a commit or tag; ModelError if it cannot be loaded, or has other labels.
+    Each pair is put in one order first, so that both ways run the very same computation. The model is a
+    folder, or a hub name with a commit or tag; ModelError if it cannot be loaded, or has other labels.
     """
 
     thresholds = UNFITTED
@@ -97,14 +78,10 @@ class NliScorer:
             first, second = map(list, zip(*pairs, strict=True))
             read = self._model.tokenizer(first, second, truncation=True, max_length=self._tokens)
             lengths = [len(row) for row in read["input_ids"]]
+        how = {"batch_size": BATCH_SIZE, "activation_fn": torch.nn.Identity(), "show_progress_bar": False}
         for rows in equal_length_batches(lengths):
-            filled = (rows * BATCH_SIZE)[:BATCH_SIZE]
-            said = self._model.predict(
-                [pairs[row] for row in filled],
-                batch_size=BATCH_SIZE,
-                activation_fn=torch.nn.Identity(),
-                show_progress_bar=False,
-            )
+            filled = [pairs[row] for row in (rows * BATCH_SIZE)[:BATCH_SIZE]]
+            said = self._model.predict(filled, **how)
             logits[rows] = np.asarray(said, dtype=np.float64)[: len(rows)]
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))[:, self._columns]
         shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
@@ -127,10 +104,12 @@ def label_columns(id2label: Mapping[int, str], *, what: str) -> list[int]:
 
 
 def blend(forward: NDArray[np.float64], backward: NDArray[np.float64]) -> PairScores:
-    """Both directions in one, see `NliScorer`: float64 [n, 3] entailment, neutral, contradiction of each."""
+    """Both directions in one: float64 [n, 3] entailment, neutral, contradiction of each.
+
+    For a contradiction both must agree; of a duplicate one text may say more than the other.
+    """
     contradiction = (forward[:, 2] + backward[:, 2]) / 2
     duplicate = np.maximum(forward[:, 0], backward[:, 0]) * (1 - contradiction)
     rest = np.clip(1 - contradiction - duplicate, 0, 1)
-    probabilities = np.stack([duplicate, contradiction, rest], axis=1)
-    entailment = np.stack([forward[:, 0], backward[:, 0]], axis=1)
-    return PairScores(probabilities.astype(np.float32), entailment.astype(np.float32))
+    columns = (duplicate, contradiction, rest), (forward[:, 0], backward[:, 0])
+    return PairScores(*(np.stack(some, axis=1).astype(np.float32) for some in columns))

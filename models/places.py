@@ -1,7 +1,6 @@
 """The place of each word of a text: its phrase, its item of an enumeration, its side of verbs and orders.
 
-No grammar is parsed. Prepositions, determiners, verbs and commas part phrases; the phrase left of a verb is
-taken for its subject, the one right of it for its object, the reverse in a passive.
+No grammar is parsed: the phrase left of a verb is its subject, the one right of it its object.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from .facts import REMEMBERED_TEXTS, extract
+from .facts import extract
 from .facts.numbers import ORDINALS, SMALL, TENS
 from .text.tables import pattern, table_lines, table_set, table_words
 from .text.vocabulary import FRAME_WORDS
-from .text.words import fold, normalise
+from .text.words import CACHED_TEXTS, fold, normalise
 from .text.words import stem as rough_stem
 
 PERSON = "@"  # stands for the one whose memory it is: "User", "the user", "I"
@@ -105,7 +104,7 @@ class Bound:
 _START = Unit("\n", "\n", "\n", "stop", "\n", detail=False, at=-1)  # before the first word
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def bound(text: str) -> Bound:
     """Read the places of the words of a text; the same text is read once.
 

@@ -17,12 +17,7 @@ WORDS = "words"  # the encoder that needs no model
 
 
 def load_scorer(spec: str) -> PairScorer:
-    """Load the scorer that a name means, one of `CHOICES`; MODEL is a folder or a hub name.
-
-    Raises:
-        UsageError: If no scorer has this name.
-        ModelError: If it cannot be loaded.
-    """
+    """Load the scorer that a name means, one of `CHOICES` (UsageError), if it can be loaded (ModelError)."""
     kind, colon, where = spec.partition(":")
     if spec in {"keywords", "cosine"}:
         from .keywords import CosineScorer, KeywordScorer
@@ -42,15 +37,9 @@ def load_scorer(spec: str) -> PairScorer:
 
 
 def load_encoder(model: str | None = None, *, scorer: str = "bundled") -> Encoder:
-    """Load the encoder that fits a scorer.
+    """Load an encoder: a folder, a hub name with @REVISION if wanted, or `WORDS`; ModelError if it cannot be.
 
-    Args:
-        model: Folder or hub name, with @REVISION if wanted, or "words" for the words themselves, which
-            needs no model at all; None is those for the scorer "keywords", else the packaged MiniLM.
-        scorer: Name of the scorer that will judge.
-
-    Raises:
-        ModelError: If it cannot be loaded.
+    None is the words themselves for the scorer "keywords", else the packaged MiniLM.
     """
     if model == WORDS or (model is None and scorer == "keywords"):
         from .keywords import LexicalEncoder

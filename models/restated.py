@@ -1,8 +1,7 @@
 """One statement told from another side, or in another order: shown by the words alone, without a network.
 
-Only short texts are read, and only where every word has its place: one verb whose sides agree ("Ada painted
-the hall", "The hall was painted by Ada"), two sides of one relation ("Ivo is Maja's landlord", "Maja is Ivo's
-tenant"), or items that moved as wholes ("tea for Ana, milk for Ben"). Anything else, and nothing is said.
+Only short texts are read, and only where every word has its place: one verb whose sides agree, two sides of
+one relation ("Ivo is Maja's landlord", "Maja is Ivo's tenant"), or items that moved as wholes.
 """
 
 from __future__ import annotations

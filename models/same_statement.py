@@ -1,9 +1,7 @@
 """Whether two texts are one statement that is only written differently; no model, no network.
 
-A text is brought to a plain form, its key. What the key leaves out can never be what a text says: marks, the
-case of plain words, articles, fillers, the order of a plain list, the spelling of a number with its unit;
-where a letter is the fact (versions, flags, names, code), nothing. Two texts may differ in one slip of the
-pen besides.
+A text is brought to a plain form, its key. What the key leaves out can never be what a text says; where a
+letter is the fact (versions, flags, names, code), nothing. Two texts may differ in one slip of the pen.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The interface of pair scorers: what a scorer reads of a pair of memories, and what it returns.
-
-A scorer gives probabilities; it never decides. Thresholds and guards turn them into verdicts in
-`pipeline.judging.judge`.
-"""
+"""The interface of pair scorers: what one reads of a pair of memories, and the probabilities it returns."""
 
 from __future__ import annotations
 
@@ -127,34 +123,24 @@ class PairScorer(Protocol):
         ...
 
 
+Packing = Callable[[Sequence[str]], list[bytes]]
 Compute = Callable[[Sequence["PairInput"]], "NDArray[np.float32]"]
 
 
 class Remember(Protocol):
-    """What stages of a scorer have, computed or cached; of the texts alone, the same for a mirrored pair."""
-
-    def __call__(self, stage: str, pairs: Sequence[PairInput], compute: Compute, /) -> NDArray[np.float32]:
-        """Rows of numbers for pairs: float32 [n, width]."""
-        ...
-
-    def texts(
-        self, stage: str, texts: Sequence[str], compute: Callable[[Sequence[str]], list[bytes]], /
-    ) -> list[bytes]:
-        """Bytes for each text."""
-        ...
-
-
-class _Forgetful:
-    """Computes everything: a `Remember` without a cache."""
+    """What stages of a scorer have, of the texts alone, the same for a mirrored pair; here forgotten."""
 
     def __call__(self, _stage: str, pairs: Sequence[PairInput], compute: Compute, /) -> NDArray[np.float32]:
+        """Rows of numbers for pairs: float32 [n, width]."""
         return compute(pairs)
 
-    def texts(
-        self, _stage: str, texts: Sequence[str], compute: Callable[[Sequence[str]], list[bytes]], /
-    ) -> list[bytes]:
-        """Compute all."""
+    def texts(self, _stage: str, texts: Sequence[str], compute: Packing, /) -> list[bytes]:
+        """Bytes for each text."""
         return compute(texts)
+
+
+class _Forgetful(Remember):
+    pass
 
 
 forgetful = _Forgetful()

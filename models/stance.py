@@ -1,21 +1,19 @@
 """How far a thing has come and how it is meant: wanted, begun or done; suspected or stated; how much of it.
 
-Two texts in which one thing stands at two stages are no duplicates: the later stage is the newer state. The
-markers and their order are a closed table; each reaches the words of its clause.
+Two texts in which one thing stands at two stages are no duplicates: the later stage is the newer state.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
-from ..records import Evidence
-from .facts import REMEMBERED_TEXTS, extract
+from .facts import extract
 from .text.tables import listed, marked, pattern, table_lines
 from .text.vocabulary import content_stems
-from .text.words import normalise, stem, words
+from .text.words import CACHED_TEXTS, normalise, stem, words
 
 STANCE_NAMES = ("stage_rise", "stage_differs", "hedge_differs", "over_differs", "extent_differs")
 KINDS = ("stage", "hedge", "past", "extent")
@@ -45,8 +43,7 @@ def _pattern(kind: str) -> re.Pattern[str]:
 _PATTERNS = {kind: _pattern(kind) for kind in KINDS}
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A marker of a text: its rank in its kind, its words, what it reaches; weak, it may mean nothing."""
 
     kind: str
@@ -56,7 +53,7 @@ class Mark:
     weak: bool
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def marks(text: str) -> tuple[Mark, ...]:
     """The markers of a text, kind by kind; the same text is read once.
 
@@ -76,8 +73,7 @@ def marks(text: str) -> tuple[Mark, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One kind in which two texts stand at two ranks about shared words, with the markers ("" for none)."""
 
     kind: str
@@ -89,8 +85,8 @@ class Step:
 def steps(a: str, b: str) -> tuple[Step, ...]:
     """The kinds in which one thing stands at two ranks in two texts.
 
-    >>> [(step.kind, step.mine, step.theirs) for step in steps("Wants to visit Rome", "Has visited Rome")]
-    [('stage', 0, 3)]
+    >>> steps("Tests are flaky", "Some tests are flaky")
+    (Step(kind='extent', mine=5, theirs=0, words=('', 'Some')),)
     """
     first, second = marks(a), marks(b)
     if not first and not second:
@@ -120,7 +116,7 @@ def _of_one_number(mine: list[Mark], theirs: list[Mark], said: frozenset[str]) -
     return [
         mark
         if mark.rank not in _STRICT or (bare and mark.reach and mark.reach[0] in said)
-        else replace(mark, rank=_LIMIT, weak=True)
+        else mark._replace(rank=_LIMIT, weak=True)
         for mark in mine
     ]
 
@@ -156,17 +152,6 @@ def stance_row(short: str, long: str) -> list[float]:
     by_kind = {step.kind: step for step in steps(short, long)}
     stage = by_kind.get("stage")
     return [float(stage.theirs - stage.mine) if stage else 0.0, *(float(kind in by_kind) for kind in KINDS)]
-
-
-def stance_evidence(a: str, b: str) -> tuple[Evidence, ...]:
-    """One veto for each kind in which two texts stand at two ranks about the same words.
-
-    >>> stance_evidence("Tests are flaky", "Some tests are flaky")
-    (Evidence(kind='extent', detail='- / Some', veto=True),)
-    """
-    return tuple(
-        Evidence(step.kind, " / ".join(word or "-" for word in step.words), veto=True) for step in steps(a, b)
-    )
 
 
 def tenses(text: str) -> tuple[set[str], set[str]]:

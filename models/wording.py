@@ -1,8 +1,6 @@
-"""What differs between two texts that are nearly word for word the same.
+"""What differs between two texts that are nearly word for word the same: "left Rome" and "left for Rome".
 
-A scorer takes such texts for one fact whatever the word is in which they differ: "needs a visa" and "has a
-visa", "left Rome" and "left for Rome". So each word of one text that stands where the other has another one
-must be one that may stand for it; else a merge is for a person.
+Each word of one text that stands where the other has another one must be one that may stand for it.
 """
 
 from __future__ import annotations

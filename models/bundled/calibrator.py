@@ -1,8 +1,7 @@
 """Turns a row of signals into calibrated probabilities with boosted decision trees, evaluated in numpy.
 
-The trees are plain arrays in an `.npz` file: nothing is unpickled, and only fitting needs scikit-learn.
-Several boosters fitted with different seeds are averaged. Algorithm: gradient boosting over histograms
-(Friedman 2001; Ke et al. 2017), multinomial loss, softmax over the sum of the leaves.
+The trees are plain arrays in an `.npz` file: nothing is unpickled, and only fitting needs scikit-learn
+(gradient boosting over histograms: Friedman 2001; Ke et al. 2017). Boosters of several seeds are averaged.
 """
 
 from __future__ import annotations
@@ -84,12 +83,8 @@ class Calibrator:
         """The trees of what `arrays` gave; KeyError if one is missing."""
         return cls(*(arrays[prefix + field.name] for field in fields(cls)))
 
-    def save(self, path: Path) -> None:
-        """Write all arrays to an `.npz` file."""
-        np.savez_compressed(path, **self.arrays())
-
     @classmethod
     def load(cls, path: Path) -> Calibrator:
-        """Read what `save` wrote; ValueError or KeyError for pickled objects or a missing array."""
+        """Read a file of `arrays`; ValueError or KeyError for pickled objects or a missing array."""
         with np.load(path, allow_pickle=False) as arrays:
             return cls.of(arrays)

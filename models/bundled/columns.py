@@ -1,17 +1,15 @@
 """The signals that the bundled scorer's calibrator reads, as one fixed row of numbers per pair.
 
-Each pair is seen as (short, long), ordered by number of words and then by text, so a row does not depend on
-which memory was called a. Model answers come in as arrays; this module loads no model and reads no clock.
+Each pair is seen as (short, long), so that a row does not depend on which memory was called a.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import nan
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +37,7 @@ Reading = tuple[Floats, Floats]
 """What the network says of rows of texts: [n, 3] entails, neutral, contradicts; [n, 3] memory head."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairSignals:
+class PairSignals(NamedTuple):
     """What the network says of one pair; every array is float64."""
 
     short: str  # the shorter memory
@@ -64,12 +61,6 @@ def read_once(short: str, long: str, entailment: Floats, memory: Floats) -> Pair
     return PairSignals(short, long, whole, (read, said), (unread, said), (read, said))
 
 
-def screened(signals: PairSignals) -> PairSignals:
-    """What the scorer would have read of a pair that was read in full: one reading, if that is sure."""
-    entailment, memory = (said[0] for said in signals.whole)
-    return read_once(signals.short, signals.long, entailment, memory) if sure_distinct(memory) else signals
-
-
 def short_long(a: str, b: str) -> tuple[str, str]:
     """The two texts as (short, long), the same whichever comes first."""
     first, second = sorted((a, b), key=lambda text: (len(text.split()), text))
@@ -85,13 +76,11 @@ def own_columns(signals: Sequence[PairSignals]) -> Floats:
     """The first of `feature_names()`: what the texts alone say, without cosine and place."""
     rows = []
     for s in signals:
-        short, long = s.short[:LONGEST_COMPARED], s.long[:LONGEST_COMPARED]
+        both = s.short[:LONGEST_COMPARED], s.long[:LONGEST_COMPARED]
         duplicate, contradiction = s.clauses[1][:, 0], s.clauses[1][:, 1]
         clauses = [float(np.max(contradiction)), float(np.min(duplicate)), float(np.max(duplicate))]
-        words, details = text_row(short, long), guard_row(short, long)
-        rows.append(
-            [*_model_row(s), *words, *details, *clauses, *contrast(short, long), *binding_row(short, long)]
-        )
+        words = [*text_row(*both), *guard_row(*both)]
+        rows.append([*_model_row(s), *words, *clauses, *contrast(*both), *binding_row(*both)])
     return np.round(np.asarray(rows, dtype=np.float64).reshape(len(rows), len(_OWN_NAMES)), DECIMALS)
 
 
@@ -149,21 +138,18 @@ def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str],
         return ()
     words = {text: text_statistics(text).content for text in (*short, *long)}
 
-    def nearest(text: str, others: Sequence[str]) -> str | None:
-        """The other statement that shares most words; None if none shares any."""
-        near = [(_share(words[text] & words[other], words[text] | words[other]), other) for other in others]
-        best = max(near, key=lambda pair: pair[0])
-        return best[1] if best[0] > 0 else None
+    def shared(pair: tuple[str, str]) -> float:
+        one, other = (words[text] for text in pair)
+        return _share(one & other, one | other)
 
-    pairs = [(other, text) for text in short if (other := nearest(text, long))]
-    pairs += [(text, other) for text in long if (other := nearest(text, short))]
-    return tuple(dict.fromkeys(pairs))
+    pairs = [max(((other, text) for other in long), key=shared) for text in short]
+    pairs += [max(((text, other) for other in short), key=shared) for text in long]
+    return tuple(dict.fromkeys(pair for pair in pairs if shared(pair)))
 
 
 _GUARD_KINDS = (
     "number", "date", "weekday", "time", "frequency", "name", "identifier", "version", "environment",
-    "kinship",
-    "quantifier", "negation", "trait",
+    "kinship", "quantifier", "negation", "trait",
 )  # fmt: skip
 _GUARD_NAMES = (
     "vetoes", "veto_kinds", "soft_kinds", "order", "swap", "exception", "only_fewer", "only_more", "equal",
@@ -178,16 +164,11 @@ def guard_row(short: str, long: str) -> list[float]:
     known, evidence = guards.described(short, long)
     vetoes = {item.kind for item in evidence if item.veto} - guards.UNCOUNTED
     soft = {item.kind for item in evidence if not item.veto} - {"order"}
-    columns = {
-        **known,
-        "veto_kinds": float(len(vetoes)),
-        "soft_kinds": float(len(soft)),
-        "swap": float("swap" in vetoes),
-        **{
-            name: sum(known[column] for column in guards.FEATURE_NAMES if column.endswith(ending))
-            for name, ending in _SUMS.items()
-        },
+    sums = {
+        name: sum(n for column, n in known.items() if column.endswith(end)) for name, end in _SUMS.items()
     }
+    counts = {"veto_kinds": len(vetoes), "soft_kinds": len(soft), "swap": "swap" in vetoes}
+    columns: dict[str, float] = {**known, **sums, **counts}
     return [float(columns.get(name, 0.0)) for name in _GUARD_NAMES]
 
 
@@ -212,8 +193,8 @@ def text_row(short: str, long: str) -> list[float]:
         (one.inside | (one.capitalised & other.distinct)) - _STOP for one, other in ((s, t), (t, s))
     )
     shared = s.content & t.content
-    best = max(t.parts, key=lambda part: _share(part & s.content, part | s.content), default=None)
-    there = best & s.content if best else frozenset()
+    best = max(t.parts, key=lambda part: _share(part & s.content, part | s.content), default=frozenset[str]())
+    there = best & s.content
     return [
         _share(shared, s.content), _share(shared, t.content), _share(shared, s.content | t.content),
         float(len(s.words)), float(len(t.words)), len(s.words) / max(1, len(t.words)),
@@ -225,13 +206,11 @@ def text_row(short: str, long: str) -> list[float]:
         float(s.negations % 2 != t.negations % 2),
         float(len(s.updates - t.updates)), float(len(t.updates - s.updates)),
         float(s.words[:2] == t.words[:2]),
-        *((_share(there, s.content), _share(there, best | s.content), float(len(best - there)))
-          if best is not None else (0.0, 0.0, 0.0)),
+        _share(there, s.content), _share(there, best | s.content), float(len(best - there)),
     ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class TextStatistics:
+class TextStatistics(NamedTuple):
     """What `text_row` needs of one text, computed once for all its pairs."""
 
     words: tuple[str, ...]
@@ -309,8 +288,7 @@ def around(context: PairContext | None) -> list[float]:
 def context_columns(pair: PairInput) -> list[float]:
     """The columns of `CONTEXT_NAMES`: the pair's place among other memories, and its two dates.
 
-    How crowded and large the place is stays out, since it told one labelled store from another, and so does
-    how many days lie between the dates, since writers of labelled data have habits (decision 20). Of the
+    How crowded and large the place is and how many days lie between the dates stays out (decision 20). Of the
     dates there is whether the newer and the older statement speak of a change; on one day, whether any does.
     """
     place = around(pair.context if pair.placed else None)

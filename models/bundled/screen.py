@@ -2,8 +2,7 @@
 
 Two steps, each a few boosted trees. The first sees where the pair stands and which words it shares; the
 second compares every token of one text with every token of the other (late interaction: Khattab and Zaharia
-2020), over vectors computed once per text. Both are fitted at natural prevalence to lose almost no duplicate
-and no contradiction. A pair of which no store is known is never screened out: two texts alone say too little.
+2020), over vectors computed once per text. Two texts alone say too little: without a store all is read.
 """
 
 from __future__ import annotations
@@ -40,14 +39,11 @@ LATE_NAMES = (
     "said_low", "said_high", "mean_low", "mean_high", "unmatched_low", "unmatched_high",
     "matched_low", "matched_high", "telling_low", "telling_high",
 )  # fmt: skip
-
+COLUMNS = "\n".join(",".join(names) for names in (WORD_NAMES, LATE_NAMES))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """What the screen knows of one text."""
-
+class _Text(NamedTuple):
     ids: tuple[int, ...]
     tokens: frozenset[int]
     mass: int
@@ -63,42 +59,21 @@ class Limits(NamedTuple):
     late: float
 
 
+@dataclass(frozen=True, slots=True)
 class Screen:
-    """Says which pairs must be read.
+    """Says which pairs must be read, by trees over `WORD_NAMES`, and over `LATE_NAMES`, too."""
 
-    `token_weight` is int64 [vocabulary], how much a token says, in hundredths; frequent ones say little. The
-    trees `words` are over `WORD_NAMES`, `late` over `LATE_NAMES`, too, or over those that `names` has.
-    """
-
-    def __init__(
-        self,
-        token_weight: Ints,
-        words: Calibrator,
-        late: Calibrator,
-        limits: Limits,
-        *,
-        names: tuple[tuple[str, ...], tuple[str, ...]] = (WORD_NAMES, LATE_NAMES),
-    ) -> None:
-        self.names = names
-        self._columns = tuple(
-            [known.index(name) for name in some]
-            for known, some in zip((WORD_NAMES, LATE_NAMES), names, strict=True)
-        )
-        self.token_weight = token_weight
-        self.words = words
-        self.late = late
-        self.limits = limits
-        self._vectors = TokenVectors()
+    token_weight: Ints  # int64 [vocabulary], how much a token says, in hundredths; frequent ones say little
+    words: Calibrator
+    late: Calibrator
+    limits: Limits
 
     def needed(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> NDArray[np.bool_]:
         """Which pairs must be read, bool [n]; see `worth`."""
         return self.worth(pairs, remember) > 0
 
     def worth(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> Floats:
-        """How much speaks for reading each pair, float64 [n]: 0 if nothing does, 1 where no store is known.
-
-        Neither the order of a pair nor the other pairs play a part.
-        """
+        """How much speaks for reading each pair, float64 [n]: 0 if nothing does, 1 without a store."""
         worth = np.ones(len(pairs))
         placed = np.flatnonzero([pair.context is not None for pair in pairs])
         if not len(placed):
@@ -120,32 +95,25 @@ class Screen:
         """What is known of each text of the pairs."""
         texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
         known = {}
-        for text, ids in zip(texts, self._vectors.ids([encodable(text) for text in texts]), strict=True):
+        for text, ids in zip(texts, TokenVectors().ids([encodable(text) for text in texts]), strict=True):
             tokens, read = frozenset(ids), text[:LONGEST_COMPARED]
             plain = " ".join(re.findall(r"\w+", read.lower()))
-            known[text] = _Text(
-                ids,
-                tokens,
-                mass=int(self.token_weight[list(tokens)].sum()),
-                trigrams=frozenset(plain[at : at + 3] for at in range(len(plain) - 2)),
-                numbers=frozenset(_NUMBER.findall(read)),
-                words=len(read.split()),
-            )
+            trigrams = frozenset(plain[at : at + 3] for at in range(len(plain) - 2))
+            mass, numbers = int(self.token_weight[list(tokens)].sum()), frozenset(_NUMBER.findall(read))
+            known[text] = _Text(ids, tokens, mass, trigrams, numbers, len(read.split()))
         return known
 
     def word_rows(self, pairs: Sequence[PairInput], texts: dict[str, _Text]) -> Floats:
         """float64 [n, columns]: where a pair stands, and what its texts share literally."""
         weight = self.token_weight.tolist()
-        rows = [_word_row(pair, texts[pair.a], texts[pair.b], weight) for pair in pairs]
-        table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(WORD_NAMES))
-        return np.round(table[:, self._columns[0]], DECIMALS)
+        return _table([_word_row(pair, texts[pair.a], texts[pair.b], weight) for pair in pairs], WORD_NAMES)
 
     def late_rows(
         self, pairs: Sequence[PairInput], texts: dict[str, _Text], remember: Remember = forgetful
     ) -> Vectors:
         """float32 [n, columns]: how much of each text is said by the other, token by token."""
         read = {text: texts[text].ids for pair in pairs for text in (pair.a, pair.b)}
-        vectors = self._vectors.of(read, remember)
+        vectors = TokenVectors().of(read, remember)
         weights = {text: self.token_weight[list(ids)] / 100 for text, ids in read.items()}
         rows = []
         for a, b in (sorted((pair.a, pair.b)) for pair in pairs):
@@ -154,32 +122,21 @@ class Screen:
                 cosine = vectors[a] @ vectors[b].T
                 sides = _said(cosine.max(axis=1), weights[a]), _said(cosine.max(axis=0), weights[b])
             rows.append([value for both in zip(*sides, strict=True) for value in sorted(both)])
-        table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(LATE_NAMES))
-        return np.round(table[:, self._columns[1]], DECIMALS).astype(np.float32)
-
-    def save(self, path: Path) -> None:
-        """Write everything to one `.npz` file."""
-        np.savez_compressed(
-            path,
-            token_weight=self.token_weight.astype(np.int16),
-            limits=np.array(self.limits),
-            columns=np.array("\n".join(",".join(names) for names in self.names)),
-            **self.words.arrays("words_"),
-            **self.late.arrays("late_"),
-        )
+        return _table(rows, LATE_NAMES).astype(np.float32)
 
     @classmethod
     def load(cls, path: Path) -> Screen:
-        """Read what `save` wrote; ValueError or KeyError for anything else."""
+        """Read what `scripts/train/screen.py` wrote; ValueError or KeyError for anything else."""
         with np.load(path, allow_pickle=False) as arrays:
-            words, late = (tuple(line.split(",")) for line in str(arrays["columns"]).split("\n"))
-            return cls(
-                arrays["token_weight"].astype(np.int64),
-                Calibrator.of(arrays, "words_"),
-                Calibrator.of(arrays, "late_"),
-                Limits(*map(float, arrays["limits"])),
-                names=(words, late),
-            )
+            if str(arrays["columns"]) != COLUMNS:
+                raise ValueError(f"{path} was fitted on other columns")
+            words, late = (Calibrator.of(arrays, prefix) for prefix in ("words_", "late_"))
+            limits = Limits(*map(float, arrays["limits"]))
+            return cls(arrays["token_weight"].astype(np.int64), words, late, limits)
+
+
+def _table(rows: Sequence[Sequence[float]], names: Sequence[str]) -> Floats:
+    return np.round(np.asarray(rows, dtype=np.float64).reshape(len(rows), len(names)), DECIMALS)
 
 
 def _word_row(pair: PairInput, a: _Text, b: _Text, weight: list[int]) -> list[float]:
@@ -197,10 +154,7 @@ def _word_row(pair: PairInput, a: _Text, b: _Text, weight: list[int]) -> list[fl
 
 
 def _said(best: NDArray[np.float32], weight: Floats) -> tuple[float, ...]:
-    """How well a text's tokens are matched.
-
-    By weight, plainly, the weight that is not matched, the weight that is, and how well the most telling are.
-    """
+    """How well tokens are matched: by weight, plainly, weight that is not and that is, the most telling."""
     telling = weight * weight
     return (
         float(best @ weight / max(weight.sum(), 0.01)), float(best.mean()),

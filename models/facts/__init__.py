@@ -1,8 +1,4 @@
-"""Typed details of short texts: numbers, dates, names, negations and all that must not be lost or confused.
-
-`extract` reads one text once and remembers it; `frames`, `roles` and `attributes` hold the rules that
-`guards` needs to set two of them side by side. No model, no network, no clock.
-"""
+"""Typed details of short texts: numbers, dates, names, negations: what must not be lost or confused."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from typing import Any
 
 from ..text.tables import table_set
 from ..text.vocabulary import content_stems
-from ..text.words import Word, stem, words
+from ..text.words import CACHED_TEXTS, Word, stem, words
 from . import calendar
 from .calendar import Clock, Day, Frequency, Relative, Weekday
 from .details import Detail, Page, read
@@ -23,10 +19,9 @@ from .numbers import Number, numbers
 from .values import Negation, Trait, Value, negations, traits, values
 
 __all__ = [
-    "REMEMBERED_TEXTS", "Clock", "Day", "Detail", "Facts", "Frequency", "Identifier", "Link", "Name",
+    "Clock", "Day", "Detail", "Facts", "Frequency", "Identifier", "Link", "Name",
     "Negation", "Number", "Path", "Quote", "Relative", "Trait", "Version", "Weekday", "Word", "extract",
 ]  # fmt: skip
-REMEMBERED_TEXTS = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +83,7 @@ VALUED = ("days", "weekdays", "frequencies", "clocks", "identifiers", "versions"
 _UPDATES = frozenset(map(stem, table_set("values", "updates")))
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def extract(text: str) -> Facts:
     """Read the details of a text; the same text is read once.
 

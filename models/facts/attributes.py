@@ -1,20 +1,20 @@
 """Rival values of one attribute: Python 3.9 and 3.12, lives in Oslo and lives in Bergen, tabs and spaces.
 
 Two texts are set side by side in two ways: equal words around one typed value that differs, and one attribute
-that both name in whatever words. Another person, time, place or condition makes another frame, and then
-nothing is said.
+that both name in whatever words. Another person, time, place or condition makes another frame.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..text.tables import found, table_pairs, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems, opposite
-from . import REMEMBERED_TEXTS, VALUED, Facts, extract
+from ..text.words import CACHED_TEXTS
+from . import VALUED, Facts, extract
 from .calendar import Day
 from .details import Detail
 from .frames import differences, parted, swap_of_one
@@ -38,8 +38,7 @@ _SURE = frozenset({"number", "version", "frequency", "time", "deadline", "place"
 """Attributes whose rival values were contradictions in at least 85 of 100 pairs (decision 10)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
+class Rival(NamedTuple):
     """Two values that one attribute has in two texts."""
 
     attribute: str  # what it is a value of: "number", "home", "ci",
@@ -74,7 +73,7 @@ def rival(left: Facts, right: Facts) -> Rival | None:
     names = {name.folded for name in left.names} & {name.folded for name in right.names}
     enough = share >= _NEAR_FRAME and shared + len(names) >= _SMALLEST_FRAME
     if framed is not None and (framed.attribute in _SHORT or enough):
-        return replace(framed, share=share)
+        return framed._replace(share=share)
     return _named(left, right)
 
 
@@ -182,7 +181,7 @@ CONTRAST_NAMES = (
 )  # fmt: skip
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def _marked(text: str) -> tuple[frozenset[str], frozenset[str]]:
     marks = frozenset(name for name, words in _MARKS.items() if words.search(text))
     return marks, frozenset(re.findall(r"\b(?:19|20)\d\d\b", text))

@@ -1,8 +1,7 @@
 """When: days, months, years, days of the week, times of day, and how often something happens.
 
-"12 March" and "2025-03-12" agree, "Mon-Thu" is four days, "5 pm" is "17:00". A part that is not said is
-compatible with any. Relative days ("yesterday") count only against the date of the memory, which the caller
-passes in. Short forms that are also words ("sun", "sat", "may") count only with a capital.
+A part that is not said is compatible with any. Relative days ("yesterday") count only against the date of the
+memory, which the caller passes in. Short forms that are also words ("sun", "may") count only with a capital.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""What every extracted detail has in common, and pages whose spans are read only once.
-
-A detail knows when another one states the same value (`agrees`), when another one may stand in for it without
-loss (`covers`), and when both answer the same question with different values (`rivals`).
-"""
+"""What every extracted detail has in common, and pages whose spans are read only once."""
 
 from __future__ import annotations
 

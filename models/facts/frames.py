@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from ..text.tables import found, pattern, table_lines, table_set
 from ..text.vocabulary import FRAME_WORDS, synonyms
-from ..text.words import Word, fold, stem, words
-from . import REMEMBERED_TEXTS, VALUED, Facts
+from ..text.words import CACHED_TEXTS, Word, fold, stem, words
+from . import VALUED, Facts
 from .calendar import Clock, Day, Relative
 from .details import Detail
 from .literals import Identifier, Quote, Version
@@ -265,7 +265,7 @@ class _Heard(NamedTuple):
     serving: tuple[str, ...]
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def _heard(text: str) -> _Heard:
     heard = [word.folded for word in words(text) if word.folded not in _HELPING]
     port = pattern("port").search(text)
@@ -335,7 +335,7 @@ def told_end(a: str, b: str) -> str | None:
     return None if all(ends) else ends[0] or ends[1] or None
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def _end(text: str) -> str:
     return found("end", text).lower()
 
@@ -345,11 +345,6 @@ def still_done(a: str, b: str) -> int | None:
     end, plain = told_end(a, b), int(_end(a) != "")
     given_up = end is not None and pattern("given_up").fullmatch(end)
     return plain if given_up and not pattern("not_now").search((a, b)[plain]) else None
-
-
-def is_ahead(text: str) -> bool:
-    """Whether a text speaks of something that is still to come."""
-    return found("ahead", text) != ""
 
 
 _MOST_WORDS = 14  # of content, up to which one mark speaks for all of a text; longer ones tell several things

@@ -1,7 +1,4 @@
-"""Details that count letter for letter: URLs, paths, identifiers, versions, code spans and quotations.
-
-They are read before numbers and dates, because their digits mean nothing on their own; case is ignored.
-"""
+"""Details that count letter for letter, case aside: URLs, paths, identifiers, versions, code, quotations."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Names of people, places, products and organisations: capitalised words, and known tools in lower case.
 
-A word that opens a sentence is a name only if it is not everyday vocabulary, and counts as weak. Diacritics,
-case, plural and possessive endings do not tell names apart; short forms that everyone knows ("k8s", "NYC")
-agree with the long ones, names that merely begin alike do not (Java, JavaScript).
+A word that opens a sentence is a name only if it is not everyday vocabulary, and counts as weak. Short forms
+that everyone knows ("k8s", "NYC") agree with the long ones, names that merely begin alike do not.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import ClassVar
 
 from ..text.tables import listed, table_lines, table_set
 from ..text.vocabulary import common
-from ..text.words import Word
+from ..text.words import CACHED_TEXTS, Word
 from .details import Detail, Page
 
 _DERIVED = ("sql", "s", "n", "an", "ian", "ean", "ese", "ish", "er", "ers", "i", "js", "db", "ic")
@@ -27,7 +26,7 @@ for _formal, *_short in map(str.split, table_lines("names", "short_forms")):
         _OTHER_NAMES[_word] = _OTHER_NAMES.get(_word, frozenset()).union(_others)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=CACHED_TEXTS)
 def _alike(word: str) -> frozenset[str]:
     """All spellings of a folded word that name the same thing, letters in another order aside."""
     endings = _DERIVED if len(word) >= _SHORTEST_ROOT else ("s",)

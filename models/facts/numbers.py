@@ -1,9 +1,8 @@
 """Numbers with their units: digits, groups, suffixes (96k, 3e-4), words, fractions, ratios, ordinals.
 
 Each number takes its unit and period with it ("CHF 300 a month"). A bare "one", "a month" or "first" is weak:
-it must be kept by a merge, but contradicts nothing. Inside one system of units conversion is exact; across
-systems the last digit may hide a rounding. A unit or a period that only one amount states is compatible; two
-currencies never are.
+it must be kept by a merge, but contradicts nothing. A unit or a period that only one amount states is
+compatible; two currencies never are.
 """
 
 from __future__ import annotations
@@ -320,15 +319,9 @@ def _measured(
     money = unit is not None and unit.dimension == "money"
     if money and pattern("price_group").search(page.text, start, stop):
         value, step = value * 1e3, step * 1e3  # "€1.450": prices have no third decimal
-    said, stop = _period_at(page, stop)
+    over = period if money else None
+    per = pattern("per").match(page.rest, stop)  # " a month", "/yr", " weekly"
+    if per is not None and (per["join"] or per["span"].endswith("ly")):
+        over, stop = PERIODS[per["span"]], per.end()
     page.mark(start, stop)
-    over = said if said is not None else period if money else None
     return Number(page.text[start:stop].strip(), value, unit, step, over)
-
-
-def _period_at(page: Page, position: int) -> tuple[float | None, int]:
-    """The period that follows at a position, and where it ends: " a month", "/yr", " weekly"."""
-    match = pattern("per").match(page.rest, position)
-    if match is None or not (match["join"] or match["span"].endswith("ly")):
-        return None, position
-    return PERIODS[match["span"]], match.end()

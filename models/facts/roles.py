@@ -1,8 +1,7 @@
 """Who does what to whom: the same words in another order, and another one who acts.
 
-"Anna reports to Ben" and "Ben reports to Anna" have the same words; so have "Ben is reported to by Anna" and
-many honest ways to turn a sentence round. `exchange` finds orders that certainly say something else,
-`rearranged` those that may. "Company uses Neovim" is no copy of "User uses Neovim".
+"Anna reports to Ben" and "Ben reports to Anna" have the same words; so have many honest ways to turn a
+sentence round. `exchange` finds orders that certainly say something else, `rearranged` those that may.
 """
 
 from __future__ import annotations
@@ -196,11 +195,9 @@ def _passive(facts: Facts) -> bool:
 def other_actor(left: Facts, right: Facts) -> Change | None:
     """Return the two openings where one text is about a company, a boss, a team, and one about the person."""
     mine, theirs = (found("somebody_else", each.text[:_READ]).strip() for each in (left, right))
-    person = _person(right if mine else left)
-    return (mine or person, theirs or person) if person and bool(mine) != bool(theirs) else None
-
-
-def _person(facts: Facts) -> str:
-    match = pattern("person").search(facts.text[:_READ])
-    names = {None, *(name.text.split()[0] for name in facts.names)}
-    return match[0].strip() if match is not None and match["name"] in names else ""
+    other = right if mine else left
+    match = pattern("person").search(other.text[:_READ]) if bool(mine) != bool(theirs) else None
+    if match is None or match["name"] not in {None, *(name.text.split()[0] for name in other.names)}:
+        return None
+    person = match[0].strip()
+    return (mine or person, theirs or person) if person else None

@@ -1,9 +1,8 @@
 """Answers that a text gives to known questions: traits, denials, and values of attributes.
 
 Traits are words that exclude each other: each family is a question, each group one answer with its synonyms.
-Denials are hard where grammar denies (not, never) and soft where a verb does (avoid, hate). A value of an
-attribute that has one value at a time (home, CI) is read with its subject, unless the clause is about the
-past, a plan or a condition.
+A value of an attribute that has one value at a time (home, CI) is read with its subject, unless the clause is
+about the past, a plan or a condition.
 """
 
 from __future__ import annotations

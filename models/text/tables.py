@@ -1,7 +1,4 @@
-"""Word tables and expressions: data, one TOML file for each subject in the folder `tables`.
-
-A value is running text. Some tables are lists of words, in others each line is an entry.
-"""
+"""Word tables and expressions: data, a TOML file for each subject in the folder `tables`."""
 
 from __future__ import annotations
 

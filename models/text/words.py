@@ -9,8 +9,8 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from .tables import pattern, table_pairs, table_set
 
@@ -34,8 +34,7 @@ _JOINTS = frozenset({"", "-", "_", "/", "."})
 _OPPOSING = frozenset({"prefer", "us", "avoid", "stop", "alway", "lik", "want"})
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One word, or one pair of characters of a script without spaces, at its place in the normalised text."""
 
     text: str
@@ -174,8 +173,7 @@ def topic(older: str, newer: str, *, category: str | None = None) -> str:
     return " ".join(clean[start:end] for start, end in spans[:4]) or category or ""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word of a text at its place, folded: in small letters, without diacritics and a possessive ending.
 
     It opens where it is the first word of a sentence, of a clause in brackets, a quotation or a line.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ... import indexes
 from ...models.bundled.calibrator import Calibrator
-from ...models.bundled.columns import ENTAILS, PairSignals, features, screened, short_long
+from ...models.bundled.columns import ENTAILS, PairSignals, features, read_once, short_long, sure_distinct
 from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.scorer import FOLDER, BundledScorer, PairReader
 from ...models.bundled.screen import SCREEN_FILE, Screen
@@ -186,6 +186,12 @@ def read_signals(
         cache.write_bytes(pickle.dumps(known))
         log.info("read %d of %d labelled pairs", start + len(chunk), len(missing))
     return [known[short_long(pair.a, pair.b)] for pair in inputs]
+
+
+def screened(signals: PairSignals) -> PairSignals:
+    """What the scorer would have read of a pair that was read in full: one reading, if that is sure."""
+    once = [said[0] for said in signals.whole]
+    return read_once(signals.short, signals.long, *once) if sure_distinct(once[1]) else signals
 
 
 def table(

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax
@@ -158,7 +159,7 @@ def export(
     tensors = {name: tensor.contiguous() for name, tensor in pack(network).items()}
     save_file(tensors, folder / weights.WEIGHTS_FILE)
     (folder / weights.WEIGHTS_FILE).chmod(0o644)
-    calibrator.save(folder / CALIBRATOR_FILE)
+    np.savez_compressed(folder / CALIBRATOR_FILE, **calibrator.arrays())
     config = {
         "model_type": "memory-nli",
         "version": VERSION,

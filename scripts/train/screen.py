@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.scorer import FOLDER
-from ...models.bundled.screen import LATE_NAMES, SCREEN_FILE, Limits, Screen
+from ...models.bundled.screen import COLUMNS, LATE_NAMES, SCREEN_FILE, Limits, Screen
 from ...models.encoder import SentenceEncoder, TokenVectors
 from ...models.scorer import PairInput
 from ...models.text.words import exact_key
@@ -184,6 +184,16 @@ def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int) -> Screen:
     return Screen(token_weight, words, tokens, Limits(first, second))
 
 
+def save(screen: Screen, path: Path) -> None:
+    """Write everything to one `.npz` file."""
+    words, late = screen.words.arrays("words_"), screen.late.arrays("late_")
+    weight = screen.token_weight.astype(np.int16)
+    columns = np.array(COLUMNS)
+    np.savez_compressed(
+        path, token_weight=weight, limits=np.array(screen.limits), columns=columns, **words, **late
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fit on the worlds of the data folder and write the file beside the weights."""
     parser = ArgumentParser(description=__doc__)
@@ -203,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # How much a token says: hundredths of the logarithm of how rarely a text has it.
     weight = np.round(100 * np.log((len(texts) + 1) / (count + LEAST_FREQUENT))).astype(np.int64)
     screen = fit(data, weight, seed=options.seed)
-    screen.save(options.folder / SCREEN_FILE)
+    save(screen, options.folder / SCREEN_FILE)
     log.info("%s: %s", options.folder, write_sums(options.folder))
     return 0
 

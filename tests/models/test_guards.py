@@ -23,26 +23,36 @@ def test_a_quotation_alone_never_vetoes():
     assert [each.veto for each in found if each.kind == "quote"] == [False]
 
 
-def test_relative_days_count_only_with_dates():
-    monday, tuesday = datetime(2025, 3, 3, tzinfo=UTC), datetime(2025, 3, 4, tzinfo=UTC)
-    a, b = "Saw the dentist yesterday", "saw the dentist yesterday"
-    assert vetoes(a, b) == set()
-    assert vetoes(a, b, a_date=monday, b_date=monday) == set()
-    assert vetoes(a, b, a_date=monday, b_date=tuesday) == {"date"}
+MONDAY, TUESDAY = datetime(2025, 3, 3, tzinfo=UTC), datetime(2025, 3, 4, tzinfo=UTC)
 
 
-def test_relative_and_absolute_days_meet():
-    monday = datetime(2025, 3, 3, tzinfo=UTC)
-    assert vetoes("Dentist tomorrow", "Dentist on 4 March 2025", a_date=monday) == set()
-    assert vetoes("Dentist tomorrow", "Dentist on 5 March 2025", a_date=monday) == {"date"}
+@pytest.mark.parametrize(
+    ("a", "b", "dates", "found"),
+    [
+        ("Saw the dentist yesterday", "saw the dentist yesterday", {}, set()),
+        (
+            "Saw the dentist yesterday",
+            "saw the dentist yesterday",
+            {"a_date": MONDAY, "b_date": MONDAY},
+            set(),
+        ),
+        (
+            "Saw the dentist yesterday",
+            "saw the dentist yesterday",
+            {"a_date": MONDAY, "b_date": TUESDAY},
+            {"date"},
+        ),
+        ("Dentist tomorrow", "Dentist on 4 March 2025", {"a_date": MONDAY}, set()),
+        ("Dentist tomorrow", "Dentist on 5 March 2025", {"a_date": MONDAY}, {"date"}),
+    ],
+)
+def test_relative_days_count_only_with_dates(a, b, dates, found):
+    assert vetoes(a, b, **dates) == found
 
 
-def test_features_are_fixed_and_documented():
+def test_features_are_fixed_and_count_what_agrees_and_differs():
     assert tuple(described("Takes 20 mg", "Has a dog")[0]) == FEATURE_NAMES
     assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES)
-
-
-def test_features_count_what_agrees_and_differs():
     found, _ = described("Anna takes 20 mg and 5 ml", "Anna takes 20 mg at 5 pm")
     assert (found["number_equal"], found["number_only_min"], found["number_only_max"]) == (1.0, 0.0, 1.0)
     assert (found["name_equal"], found["time_only_max"], found["vetoes"]) == (1.0, 1.0, 0.0)
@@ -65,29 +75,19 @@ LIMITS = settings(max_examples=300, deadline=None, suppress_health_check=[Health
 
 @LIMITS
 @given(TEXTS)
-def test_a_text_never_conflicts_with_itself(text):
+def test_a_text_never_conflicts_with_itself_and_keeps_all_of_itself(text):
     assert compare(text, text) == ()
     assert vetoes(text, text + " ") == set()
-
-
-@LIMITS
-@given(TEXTS, TEXTS)
-def test_comparing_is_symmetric_and_never_raises(a, b):
-    there, back = compare(a, b), compare(b, a)
-    assert sorted((e.kind, e.veto) for e in there) == sorted((e.kind, e.veto) for e in back)
-    assert compare(a, b) == there
-    assert described(a, b)[0] == described(b, a)[0]
-
-
-@LIMITS
-@given(TEXTS)
-def test_a_text_keeps_all_of_itself(text):
     assert missing([text], text) == ()
 
 
 @LIMITS
 @given(TEXTS, TEXTS)
-def test_joined_texts_keep_everything(a, b):
+def test_comparing_is_symmetric_and_never_raises_and_joined_texts_keep_everything(a, b):
+    there, back = compare(a, b), compare(b, a)
+    assert sorted((e.kind, e.veto) for e in there) == sorted((e.kind, e.veto) for e in back)
+    assert compare(a, b) == there
+    assert described(a, b)[0] == described(b, a)[0]
     assert missing([a, b], f"{a}. {b}") == ()
 
 

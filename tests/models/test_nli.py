@@ -67,10 +67,8 @@ def test_answers_are_those_of_transformers(scorer, tmp_path):
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     folder = tiny_model(tmp_path / "same", LABELS)
-    model, tokenizer = (
-        AutoModelForSequenceClassification.from_pretrained(folder).eval(),
-        AutoTokenizer.from_pretrained(folder),
-    )
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     for pair, found in zip(PAIRS, scorer.score(PAIRS).entailment, strict=True):
         for (premise, hypothesis), entails in zip([(pair.a, pair.b), (pair.b, pair.a)], found, strict=True):
             with torch.no_grad():
@@ -106,17 +104,12 @@ def test_any_text_scores(scorer, a, b):
 
 
 @pytest.mark.parametrize(
-    "labels",
-    [("entailment", "not_entailment"), ("positive", "neutral", "negative"), None],
-    ids=["two labels", "other labels", "no labels"],
+    "labels", [("entailment", "not_entailment"), ("positive", "neutral", "negative"), None]
 )
 def test_other_labels_are_refused(tmp_path, labels):
     folder = tiny_model(tmp_path / "m", labels)
     with pytest.raises(ModelError, match=r"^The NLI model .* has the labels .*; entailment, neutral and"):
         NliScorer(folder)
-
-
-def test_repeated_label_is_refused():
     with pytest.raises(ModelError, match="has the labels"):
         label_columns(dict(enumerate([*LABELS, "neutral"])), what="It")
 

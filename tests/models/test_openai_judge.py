@@ -11,7 +11,6 @@ from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.scorer import PairInput
 
 TEA = PairInput("Likes tea.", "Likes green tea.", 0.9)
-GREEN = TEA.swapped()
 
 
 class Endpoint(LanguageModel):  # type: ignore[misc]
@@ -42,14 +41,10 @@ def endpoint(monkeypatch):
     running.close()
 
 
-def test_a_confidence_becomes_probabilities(endpoint):
-    scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
+def test_a_confidence_becomes_probabilities_and_swapping_swaps_only_the_entailment(endpoint):
+    scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA, TEA.swapped()])
     assert scores.probabilities[0].tolist() == pytest.approx([0.9, 0.05, 0.05])
     assert scores.probabilities.dtype == np.float32
-
-
-def test_swapping_a_pair_swaps_only_the_entailment(endpoint):
-    scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA, GREEN])
     assert scores.probabilities[0].tolist() == scores.probabilities[1].tolist()
     assert scores.entailment.tolist() == [[0.0, 1.0], [1.0, 0.0]]
 
@@ -102,10 +97,9 @@ def test_the_key_comes_from_the_environment(endpoint, monkeypatch):
     monkeypatch.delenv("MEM0_DREAM_API_KEY", raising=False)
     judge = OpenAIJudge(f"m@{endpoint.url}")
     judge.score([TEA])
-    monkeypatch.setenv("OPENAI_API_KEY", "general")
-    judge.score([TEA])
-    monkeypatch.setenv("MEM0_DREAM_API_KEY", "own")
-    judge.score([TEA])
+    for name, key in (("OPENAI_API_KEY", "general"), ("MEM0_DREAM_API_KEY", "own")):
+        monkeypatch.setenv(name, key)
+        judge.score([TEA])
     assert endpoint.keys == [None, "Bearer general", "Bearer own"]
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from mem0_dream.models import doubts, guards
-from mem0_dream.models.bindings import binding_evidence, relation
+from mem0_dream.models.bindings import BINDING_NAMES, binding_evidence, binding_row, relation
 from mem0_dream.models.facts import extract
 from mem0_dream.models.facts.attributes import named_attribute
 from mem0_dream.models.facts.frames import KINDS, told_end
 from mem0_dream.models.keywords import opposed
 from mem0_dream.models.restated import restated
 from mem0_dream.models.same_statement import same_statement
-from mem0_dream.models.stance import stance_evidence
+from mem0_dream.models.stance import steps
 from mem0_dream.models.text.words import exact_key, is_english, only_denied
 from mem0_dream.models.wording import exchanged
 from mem0_dream.pipeline.judging.judge import two_values
@@ -58,7 +58,7 @@ RULES: dict[str, Callable[[str, str], Words]] = {
     "side by side": lambda a, b: told(doubts.side_by_side(a, b, [])),
     "bound otherwise": lambda a, b: kinds(binding_evidence(a, b)),
     "excludes": lambda a, b: told(relation(a, b).excludes),
-    "stage": lambda a, b: kinds(stance_evidence(a, b)),
+    "stage": lambda a, b: tuple(sorted(step.kind for step in steps(a, b))),
     "doubt": lambda a, b: kinds(doubts.doubts(a, b, guards.compare(a, b), entailment=(0.5, 0.5))),
     "free": lambda a, b: kinds(doubts.doubts(a, b, guards.compare(a, b), entailment=(0.8, 0.8))),
     "conflict": conflict,
@@ -118,3 +118,11 @@ def test_every_kind_of_veto_has_a_row_and_every_row_a_rule():
     assert set(KINDS) - {row[1] for row in rows("veto")} == {"quote", "place", "narrower"}
     assert {kind for row in rows("veto") for kind in kinds(guards.compare(*row[2:]))} <= set(KINDS)
     assert {row[0] for row in ROWS} == {*RULES, *ORDERED, "lost", "specific", "english"}
+
+
+def test_a_row_of_bindings_has_one_number_for_each_name_and_swapping_swaps_what_is_unsaid():
+    row = binding_row("Anna manages Ben", "Ben reports to Anna, in Oslo")
+    assert dict(zip(BINDING_NAMES, row, strict=True))["unsaid_long"] == 1.0
+    pair = "Has a dog", "Has a beagle, Rex"
+    there, back = relation(*pair), relation(*pair[::-1])
+    assert (there.unsaid, there.said) == (back.unsaid[::-1], back.said[::-1])

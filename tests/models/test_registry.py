@@ -9,9 +9,9 @@ from mem0_dream.models.keywords import LexicalEncoder
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer, split_revision
 
 
-@pytest.mark.parametrize(("spec", "name"), [("keywords", "keywords-1"), ("cosine", "cosine-1")])
-def test_rules_load_without_a_model(spec, name):
-    assert load_scorer(spec).name == name
+@pytest.mark.parametrize("spec", ["keywords", "cosine"])
+def test_rules_load_without_a_model(spec):
+    assert load_scorer(spec).name == f"{spec}-1"
 
 
 @pytest.mark.parametrize("spec", ["", "keyword", "nli:", "NLI:x", "bundled "])
@@ -32,32 +32,16 @@ def test_missing_folder_is_not_looked_for_on_the_hub():
         load_scorer("nli:./nowhere")
 
 
-@pytest.mark.parametrize(
-    ("model", "parts"),
-    [
-        ("a/b", ("a/b", None)),
-        ("a/b@v1", ("a/b", "v1")),
-        ("a@b@c", ("a@b", "c")),
-        ("a@", ("a@", None)),
-        ("@a", ("@a", None)),
-    ],
-)
-def test_revision_is_what_follows_the_last_at(model, parts):
-    assert split_revision(model) == parts
+def test_revision_is_what_follows_the_last_at_unless_it_is_a_folder(tmp_path):
+    split = {"a/b@v1": ("a/b", "v1"), "a@b@c": ("a@b", "c")}
+    (tmp_path / "mine@home").mkdir()
+    for model in ("a/b", "a/b@v1", "a@b@c", "a@", "@a", str(tmp_path / "mine@home")):
+        assert split_revision(model) == split.get(model, (model, None))
 
 
-def test_existing_folder_is_not_split(tmp_path):
-    folder = tmp_path / "mine@home"
-    folder.mkdir()
-    assert split_revision(str(folder)) == (str(folder), None)
-
-
-def test_keyword_rule_needs_no_model():
+def test_keyword_rule_needs_no_model_and_a_named_encoder_is_taken(tmp_path):
     assert isinstance(load_encoder(scorer="keywords"), LexicalEncoder)
     assert isinstance(load_encoder(scorer="cosine"), SentenceEncoder)
     assert load_encoder(scorer="cosine").name.startswith("all-MiniLM-L6-v2@")
-
-
-def test_named_encoder_is_taken(tmp_path):
     (tmp_path / "mine").mkdir()
     assert load_encoder(str(tmp_path / "mine"), scorer="keywords").name.startswith("mine@")

@@ -214,21 +214,18 @@ class TestWhoIsAsked:
         applied = consolidate(store, apply=True, **more)
         assert (applied.result and applied.result.merged, len(model.asked)) == (0, 3)
 
-    def test_true_needs_a_section_that_names_a_model(self, store: Store, tmp_path: Path) -> None:
-        with pytest.raises(ConfigError, match="no section llm"):
-            Asked(store, tmp_path, wanted=True)
-
     @pytest.mark.parametrize(
-        ("llm", "error"),
+        ("llm", "error", "said"),
         [
-            ({"provider": "groq", "config": {}}, MissingExtraError),
-            ({"provider": "openai", "config": {"no_such_option": KEY}}, ConfigError),
-            ({"provider": "nobody"}, ConfigError),
+            (None, ConfigError, "no section llm"),
+            ({"provider": "groq", "config": {}}, MissingExtraError, "provider groq needs a package"),
+            ({"provider": "openai", "config": {"no_such_option": KEY}}, ConfigError, "cannot open"),
+            ({"provider": "nobody"}, ConfigError, "cannot open"),
         ],
     )
-    def test_a_model_that_cannot_be_opened_is_one_sentence(self, store, tmp_path, llm, error):
+    def test_a_model_that_cannot_be_opened_is_one_sentence(self, store, tmp_path, llm, error, said):
         store.llm = llm
-        with pytest.raises(error) as told:
+        with pytest.raises(error, match=said) as told:
             Asked(store, tmp_path, wanted=True)
         assert KEY not in str(told.value)
 
@@ -261,15 +258,13 @@ def test_a_pair_and_its_mirror_image_are_one_question() -> None:
     json.dumps(question(PairInput("lone \ud800", "x", 0.5)), ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize("content", NO_VERDICTS)
-def test_only_one_json_object_with_a_known_label_is_a_verdict(content: str) -> None:
+FENCED = '```json\n{"label": "distinct"}\n```'
+
+
+@pytest.mark.parametrize("content", [*NO_VERDICTS, f"Here: {FENCED}", {"label": "distinct"}])
+def test_only_one_json_object_with_a_known_label_bare_or_in_one_code_fence_is_a_verdict(content) -> None:
     assert verdict(content) is None
-
-
-def test_a_verdict_in_one_code_fence_counts() -> None:
-    assert verdict('```json\n{"label": "distinct"}\n```') == "distinct"
-    assert verdict('Here: ```json\n{"label": "distinct"}\n```') is None
-    assert verdict({"label": "distinct"}) is None
+    assert verdict(FENCED) == "distinct"
 
 
 @given(st.text() | st.sampled_from(["{", '{"label":', '"duplicate"', "}"]).flatmap(lambda t: st.just(t * 3)))

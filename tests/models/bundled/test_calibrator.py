@@ -11,18 +11,13 @@ from mem0_dream.scripts.train.calibrate import flatten
 def stump(
     threshold: float = 0.5, low: float = -1.0, high: float = 1.0, *, missing_left: bool = False
 ) -> Calibrator:
+    def ints(*row: int) -> np.ndarray:
+        return np.array(row, np.int32)
+
     return Calibrator(
-        feature=np.array([0, -1, -1], np.int32),
-        threshold=np.array([threshold, 0.0, 0.0]),
-        left=np.array([1, 0, 0], np.int32),
-        right=np.array([2, 0, 0], np.int32),
-        value=np.array([0.0, low, high]),
-        root=np.array([0], np.int32),
-        column=np.array([0], np.int32),
-        member=np.array([0], np.int32),
-        baseline=np.zeros((1, 3)),
-        missing_left=np.array([missing_left, False, False]),
-    )
+        ints(0, -1, -1), np.array([threshold, 0.0, 0.0]), ints(1, 0, 0), ints(2, 0, 0), np.array([0.0, low, high]),
+        ints(0), ints(0), ints(0), np.zeros((1, 3)), np.array([missing_left, False, False]),
+    )  # fmt: skip
 
 
 def test_a_row_at_the_threshold_goes_left() -> None:
@@ -38,7 +33,7 @@ def test_rows_sum_to_one_and_no_rows_give_no_rows() -> None:
 
 
 def test_saving_and_loading_changes_nothing(tmp_path: Path) -> None:
-    stump(0.25, -0.125, 3.5).save(tmp_path / "trees.npz")
+    np.savez_compressed(tmp_path / "trees.npz", **stump(0.25, -0.125, 3.5).arrays())
     again = Calibrator.load(tmp_path / "trees.npz")
     rows = np.array([[0.2], [0.3]])
     assert np.array_equal(again.probabilities(rows), stump(0.25, -0.125, 3.5).probabilities(rows))
@@ -64,11 +59,9 @@ def test_flattened_boosters_predict_what_scikit_learn_predicts() -> None:
     gaps = rng.random(rows.shape) < 0.2
     label = (rows[:, 0] > 0).astype(int) + (rows[:, 1] + rows[:, 2] > 0.5)
     rows[gaps] = np.nan
+    how = {"max_iter": 8, "max_leaf_nodes": 6}
     boosters = [
-        ensemble.HistGradientBoostingClassifier(max_iter=8, max_leaf_nodes=6, random_state=seed).fit(
-            rows, label
-        )
-        for seed in (1, 2)
+        ensemble.HistGradientBoostingClassifier(**how, random_state=seed).fit(rows, label) for seed in (1, 2)
     ]
     expected = np.mean([booster.predict_proba(rows) for booster in boosters], axis=0)
     assert flatten(boosters).probabilities(rows) == pytest.approx(expected, abs=1e-12)

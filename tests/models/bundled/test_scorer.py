@@ -49,13 +49,12 @@ def test_a_pair_inside_a_store_that_one_reading_is_sure_of_is_distinct(tmp_path:
 @pytest.mark.model
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_two_runs_give_equal_bytes_on_any_number_of_threads(scorer: BundledScorer, threads: int) -> None:
-    before = torch.get_num_threads()
+    first, before = scorer.score(PAIRS), torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
         second = BundledScorer().score(PAIRS)
     finally:
         torch.set_num_threads(before)
-    first = scorer.score(PAIRS)
     assert first.probabilities.tobytes() == second.probabilities.tobytes()
     assert first.entailment.tobytes() == second.entailment.tobytes()
 

@@ -12,7 +12,7 @@ from mem0_dream.models.encoder import SentenceEncoder, TokenVectors
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
 from mem0_dream.scripts.evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, read_worlds
-from mem0_dream.scripts.train.screen import candidates
+from mem0_dream.scripts.train.screen import candidates, save
 from mem0_dream.settings import Settings
 
 WORLDS = Path(__file__).parents[3] / "scripts" / "data" / "worlds_sample"
@@ -82,7 +82,7 @@ def test_texts_are_read_and_compared_once_for_the_pairs_that_words_leave(
 
 
 def test_saving_and_loading_changes_nothing(screen: Screen, labelled: Labelled, tmp_path: Path) -> None:
-    screen.save(tmp_path / SCREEN_FILE)
+    save(screen, tmp_path / SCREEN_FILE)
     again = Screen.load(tmp_path / SCREEN_FILE)
     assert again.limits == screen.limits
     assert np.array_equal(again.needed(labelled[0][:100]), screen.needed(labelled[0][:100]))

@@ -61,20 +61,3 @@ def test_any_string_is_scored_alike_from_both_sides_and_in_every_load(loads, tex
     assert forward.probabilities.sum(axis=1) == pytest.approx(np.ones(len(drawn)), abs=1e-5)
     assert forward.probabilities.tobytes() == backward.probabilities.tobytes()
     assert forward.entailment.tobytes() == backward.entailment[:, ::-1].tobytes()
-
-
-def test_the_strings_are_the_awkward_ones() -> None:
-    seen: list[str] = []
-
-    @settings(max_examples=300, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
-    @given(strings, long)
-    def draw(text: str, lengthy: str) -> None:
-        seen.extend((text, lengthy))
-
-    draw()
-    joined = "".join(seen)
-    assert "" in seen
-    assert max(map(len, seen)) == LONGEST
-    assert {"🙂", "\x00", "\u202e", "京"} <= set(joined)
-    assert any("\ud800" <= sign <= "\udfff" for sign in joined)
-    assert any("\u0600" <= sign <= "\u06ff" for sign in joined)

@@ -58,6 +58,15 @@ def test_a_merge_of_rivals_is_never_offered(a: str, b: str, attribute: str) -> N
     assert len(plan.conflicts) + len(plan.unsure) == 1
 
 
+def test_two_values_of_what_a_person_says_has_one_are_a_conflict_whatever_the_scorer_says() -> None:
+    texts = "Deploy target: staging", "The deploy target is production"
+    held = {name: memory(name, text) for name, text in zip("12", texts, strict=True)}
+    pair, scorer = [Candidate("1", "2", 0.5)], FakeScorer(default=lambda *_: (0.95, 0.0, 0.05))
+    (told,) = judge(pair, held, scorer, single=("deploy target",))
+    assert (told.label, told.auto) == (Label.CONTRADICTION, False)
+    assert judge(pair, held, scorer)[0].label is not Label.CONTRADICTION
+
+
 PIECES = [
     "Lives", "in", "Oslo", "Bergen", "CI", "runs", "on", "Jenkins", "3", "5", "hours", "married", ".", "tabs",
 ]  # fmt: skip

@@ -29,20 +29,17 @@ PAIRS = [
 ]
 
 
-def column(name: str, a: str, b: str) -> float:
-    return dict(zip(CONTRAST_NAMES, contrast(a, b), strict=True))[name]
-
-
 @pytest.mark.parametrize(("name", "a", "b"), rows_of(TABLE, "column"))
 def test_each_column_sees_its_case(name: str, a: str, b: str) -> None:
-    assert column(name, a, b) == 1.0
-    if name != "same_bag":
-        assert column(name, a, a) == 0.0
+    there, none = (dict(zip(CONTRAST_NAMES, contrast(a, other), strict=True)) for other in (b, a))
+    assert there[name] == 1.0
+    assert none[name] == float(name == "same_bag")
 
 
 def test_the_frame_is_what_stands_around_the_values() -> None:
-    assert column("frame_overlap", "The job now ends after 5 minutes", "The job ends after 9 minutes") == 1.0
-    assert column("frame_overlap", "The job ends", "The shop opens") == 0.0
+    assert contrast("The job now ends after 5 minutes", "The job ends after 9 minutes")[0] == 1.0
+    assert contrast("The job ends", "The shop opens")[0] == 0.0
+    assert CONTRAST_NAMES[0] == "frame_overlap"
 
 
 WORDS = ["Lives", "in", "Oslo", "Bergen", "only", "if", "3", "kg", "not", "Anna", "films", "by", "2024", "."]

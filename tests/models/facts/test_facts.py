@@ -19,10 +19,8 @@ from mem0_dream.models.facts.names import named_among, same_name
 from mem0_dream.models.facts.numbers import spelled
 from mem0_dream.models.text.words import fold, normalise, stem, words
 
-ROWS = [
-    [*line.split("\t"), ""][:3]
-    for line in (Path(__file__).parent / "read.tsv").read_text("utf-8").splitlines()
-]
+TABLE = Path(__file__).with_name("read.tsv")
+ROWS = [[*line.split("\t"), ""][:3] for line in TABLE.read_text("utf-8").splitlines()]
 """What is read: the kind, the text, and what is found in it."""
 
 SHOWN: dict[str, tuple[str, Callable[[Any], str]]] = {
@@ -54,24 +52,17 @@ def test_numbers_carry_their_period():
     assert overall.period == pytest.approx(365.25 * 86400)
 
 
-RELATIVE = [
-    ("yesterday", (2024, 12, 31)),
-    ("tomorrow", (2025, 1, 2)),
-    ("last month", (2024, 12, None)),
-    ("next year", (2026, None, None)),
-    ("two months ago", (2024, 11, None)),
-    ("last spring", (None, None, None)),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), RELATIVE)
-def test_relative_days_resolve_against_a_date(text, expected):
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("yesterday", (2024, 12, 31)), ("tomorrow", (2025, 1, 2)), ("last month", (2024, 12, None)),
+        ("next year", (2026, None, None)), ("two months ago", (2024, 11, None)), ("last spring", (None, None, None)),
+    ],
+)  # fmt: skip
+def test_relative_days_resolve_against_a_date_and_end_with_the_calendar(text, expected):
     (relative,) = extract(text).relatives
     day = relative.on(datetime(2025, 1, 1))  # noqa: DTZ001
     assert (day.year, day.month, day.day) == expected
-
-
-def test_a_relative_day_beyond_the_calendar_does_not_raise():
     assert Relative("", "day", 10**9).on(datetime(2025, 1, 1)).year == 9999  # noqa: DTZ001
 
 
@@ -124,12 +115,9 @@ def test_negations_know_their_reach():
     assert extract("no later than Friday, left hand, non-stop").negations == ()
 
 
-def test_folding_ignores_case_and_diacritics():
+def test_folding_ignores_case_and_diacritics_and_normalising_keeps_every_offset():
     told = [fold(word) for word in ("GDAŃSK", "Łukasz", "Ørsted", "straße")]
     assert told == ["gdansk", "lukasz", "orsted", "strasse"]
-
-
-def test_normalising_keeps_every_offset():
     text = "“5–6” ٣ \u00a0’\ud800🦊"
     assert len(normalise(text)) == len(text)
     assert normalise(text).startswith('"5-6" 3')
@@ -140,14 +128,11 @@ def test_words_know_where_a_sentence_opens():
     assert opening == ["One", "Three", "four", "six"]
 
 
-def test_a_page_gives_each_span_once():
+def test_a_page_gives_each_span_once_and_a_text_is_read_once():
     page = Page("v1 or v2")
     assert len(versions(page)) == 2
     assert versions(page) == ()
     assert page.marks == [(0, 2), (6, 8)]
-
-
-def test_a_text_is_read_once():
     assert extract("Takes 20 mg") is extract("Takes 20 mg")
 
 
@@ -164,15 +149,9 @@ def test_examples_in_docstrings_hold(module):
     assert doctest.testmod(importlib.import_module(module), extraglobs={"extract": extract}).failed == 0
 
 
-_ROOTS = st.sampled_from(
-    [
-        "postgres", "rust", "api", "elizabeth", "liz", "kubernetes", "k8s", "listen", "article", "recital",
-        "ca", "mongo",
-    ]
-)  # fmt: skip
-_FOLDED = st.builds(
-    lambda root, ending: root + ending, _ROOTS, st.sampled_from(["", "s", "sql", "db", "er", "ers", "ic"])
-)
+_ROOTS = "postgres rust api elizabeth liz kubernetes k8s listen article recital ca mongo".split()  # noqa: SIM905
+_ENDINGS = ["", "s", "sql", "db", "er", "ers", "ic"]
+_FOLDED = st.builds(lambda root, ending: root + ending, st.sampled_from(_ROOTS), st.sampled_from(_ENDINGS))
 
 
 @given(word=_FOLDED, words=st.frozensets(_FOLDED, max_size=6))

@@ -34,19 +34,22 @@ def test_a_doubtful_order_is_merged_only_if_each_text_entails_the_other(entailme
     assert decide((0.99, 0.0, 0.01), [], limits, entailment=entailment) == (Label.DUPLICATE, True)
 
 
-class OneWay(FakeScorer):
+class Told(FakeScorer):
+    back = 1.0
+
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         found = super().score(pairs)
-        return PairScores(found.probabilities, found.entailment * np.array([1.0, 0.5], dtype=np.float32))
+        return PairScores(
+            found.probabilities, found.entailment * np.array([1.0, self.back], dtype=np.float32)
+        )
 
 
 @pytest.mark.parametrize(("a", "b"), DOUBTFUL)
-def test_the_entailment_of_a_pair_reaches_the_decision(a: str, b: str) -> None:
-    """However sure a scorer is, from one side or from both, a person decides."""
-    pair = {name: memory(name, text) for name, text in zip("ab", (a, b), strict=True)}
-    for scorer in (OneWay, FakeScorer):
-        answers = scorer(default=lambda _a, _b: (0.97, 0.0, 0.03))
-        (found,) = judge([Candidate("a", "b", 0.9)], pair, answers)
+def test_however_sure_a_scorer_is_from_one_side_or_both_a_person_decides(a: str, b: str) -> None:
+    pair, scorer = {"a": memory("a", a), "b": memory("b", b)}, Told(default=lambda _a, _b: (0.97, 0.0, 0.03))
+    for back in (0.5, 1.0):
+        scorer.back = back
+        (found,) = judge([Candidate("a", "b", 0.9)], pair, scorer)
         assert not found.auto
 
 

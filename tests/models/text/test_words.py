@@ -97,14 +97,11 @@ class TestExactKey:
     ("older", "newer", "found"),
     [
         (
-            "API keys may make 60 requests per minute.",
-            "The per-key limit is 120 Requests a minute.",
+            "60 requests for API keys per minute.",
+            "A per-key limit: 120 Requests a minute.",
             "key Requests minute",
         ),
-        (
-            *["Grandma's blue Ford Fiesta needs winter tyres"] * 2,
-            "Grandma's blue Ford Fiesta",
-        ),  # at most four words
+        (*["Grandma's blue Ford Fiesta needs winter tyres"] * 2, "Grandma's blue Ford Fiesta"),  # four words
         ("Prefers tabs in Go", "Prefers spaces in Go", "Go"),  # words of opposition are no topic
         ("Vegan", "Loves steak", ""),
         ("我住在北京市", "他在北京市工作", "在北京市"),
