@@ -75,9 +75,7 @@ class ModelError(DreamError):
 class NoAnswerError(ModelError):
     """The model gave no answer that could be read.
 
-    Attributes:
-        reason: Why, in two or three words.
-        hopeless: Asking again cannot help: a wrong key, name or address.
+    `reason` says why in two or three words; `hopeless` that a key, name or address is wrong, and stays so.
     """
 
     def __init__(

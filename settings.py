@@ -22,10 +22,7 @@ _DAYS_PER_UNIT = {"d": 1, "w": 7, "y": 365}
 
 
 def parse_days(value: Any) -> timedelta:  # noqa: ANN401  (pydantic hands over whatever the file held)
-    """Read a duration given as a number of days or as text such as "90d", "12 weeks", "2y".
-
-    `ValueError` if it is neither, or negative.
-    """
+    """Read a number of days, or a text such as "90d", "12 weeks", "2y"; `ValueError` if it is neither."""
     if isinstance(value, timedelta):
         return value
     match = _DURATION.match(str(value))
@@ -36,10 +33,7 @@ def parse_days(value: Any) -> timedelta:  # noqa: ANN401  (pydantic hands over w
 
 
 def parse_hours(value: Any) -> timedelta:  # noqa: ANN401
-    """Read a duration as `parse_days` does, or in hours: "24h".
-
-    `ValueError` if it is neither, or negative.
-    """
+    """Read a duration as `parse_days` does, or in hours: "24h"."""
     match = re.match(r"^\s*(\d+)\s*(?:h|hours?)\s*$", str(value), re.IGNORECASE)
     return timedelta(hours=int(match[1])) if match else parse_days(value)
 
@@ -65,10 +59,7 @@ HYGIENE = ("secret", "echo", "chatter", "heartbeat", "tool-output", "greeting", 
 
 
 def check_classes(value: Any) -> tuple[str, ...]:  # noqa: ANN401
-    """Accept true or "all", false, or classes of hygiene as a list or separated by commas.
-
-    `ValueError` if one is unknown.
-    """
+    """Accept true or "all", false, or classes of hygiene, listed or with commas; else `ValueError`."""
     if isinstance(value, bool):
         return HYGIENE if value else ()
     given = value.split(",") if isinstance(value, str) else value
@@ -135,10 +126,7 @@ class Settings(BaseModel):
 
 
 def read_settings(section: Mapping[str, Any]) -> Settings:
-    """Check the `mem0_dream:` section of a configuration.
-
-    `ConfigError` if a key is unknown or a value is wrong, naming the key.
-    """
+    """Check the `mem0_dream:` section; a `ConfigError` names the key that is unknown or has a wrong value."""
     return checked(Settings, section, "mem0_dream")
 
 

@@ -22,16 +22,12 @@ LINKS = ":entities"  # behind a store's fingerprint it names the links beside it
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One raw record (JSON-serialisable), enough to put it back as it was.
-
-    The vector is None where the store does not give it out; links are raw rows of other indexes that point to
-    this record (mem0: entity rows).
-    """
+    """One raw record (JSON-serialisable), enough to put it back as it was."""
 
     id: str
     payload: Mapping[str, Any]
-    vector: tuple[float, ...] | None = None
-    links: tuple[Mapping[str, Any], ...] = ()
+    vector: tuple[float, ...] | None = None  # None where the store does not give it out
+    links: tuple[Mapping[str, Any], ...] = ()  # raw rows of other indexes that point to it (mem0: entities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +129,7 @@ class ScopeFilter:
 
 
 class Store:
-    """A place where memories live; what raises here every kind does, the rest only some.
-
-    A kind takes the changes that it has a method for, named like the change: `_add` for an `Add`.
-    """
+    """A place of memories: what raises here every kind does; one with `_add` takes an `Add`, and so on."""
 
     kind: str  # short name printed before ids, such as "mem0"
     fingerprint: str  # equal for equal places; holds no secret
@@ -158,10 +151,7 @@ class Store:
         raise NotImplementedError
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
-        """Read the given records afresh; an id is absent from the answer only if it is truly gone.
-
-        `StoreError` if the store cannot be asked, so that an outage never looks like a deletion.
-        """
+        """Read records afresh; one is absent only if it is truly gone, and an outage is a `StoreError`."""
         raise NotImplementedError
 
     def parse(self, snapshot: Snapshot) -> Memory:
@@ -177,12 +167,7 @@ class Store:
         raise NotImplementedError
 
     def write(self, change: Change) -> str:
-        """Make one change and return the id it concerns.
-
-        Raises:
-            RefusedChangeError: If this change is impossible, or what it changes moved meanwhile.
-            StoreError: If the store did not do it.
-        """
+        """Make one change; its id. `RefusedChangeError` if it may not be made, `StoreError` if it was not."""
         if isinstance(change, Retire) and not hasattr(self, "_retire"):
             change = Amend(change.id, change.metadata, expires=change.day.isoformat())
         make = getattr(self, f"_{type(change).__name__.lower()}", None)
@@ -191,11 +176,8 @@ class Store:
         return str(make(change))
 
     def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
-        """Copy what a run rewrites whole, and name the copies; the folder is named like the run.
-
-        Of single records the journal keeps enough. `StoreError` if a copy fails, or no run may begin now.
-        """
-        return ()
+        """Copy what a run rewrites whole; `StoreError` if that fails, or no run may begin now."""
+        return ()  # of single records the journal keeps enough
 
     def close(self) -> None:
         """Release files, locks and connections."""

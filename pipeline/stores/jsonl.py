@@ -37,12 +37,10 @@ Mapped = Mapping[str, tuple[str, ...]]
 
 
 def read_mapping(text: str) -> dict[str, tuple[str, ...]]:
-    """Read `--map`: a preset, fields, or a preset and fields that differ from it.
+    """Read `--map`: a preset, fields, or both, where they differ from it; `UsageError` if one is unknown.
 
     >>> read_mapping("text=content,id=uuid")["text"]
     ('content',)
-
-    `UsageError` if a preset or a field is unknown.
     """
     parts = [part.strip() for part in text.split(",") if part.strip()]
     named = parts[0] if parts and "=" not in parts[0] else "plain"
@@ -69,16 +67,10 @@ class _Rows:
 
 
 class JsonlStore(base.Store):
-    """An export as a store.
+    """An export as a store: its fields as `--map` names them, or by what the file holds.
 
-    Args:
-        path: The export.
-        mapping: Which fields say what, as `--map` has it; by what the file holds if omitted.
-        decisions: Write decisions here instead of a new file beside the export.
-
-    Raises:
-        ConfigError: If it cannot be read, or holds nothing that is a memory.
-        UsageError: If the mapping is wrong.
+    Changes go into the file of decisions, or a new file beside the export. `ConfigError` if it cannot be read
+    or holds nothing that is a memory, `UsageError` if the mapping is wrong.
     """
 
     kind = "jsonl"

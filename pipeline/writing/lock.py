@@ -63,9 +63,7 @@ class Owner:
 def store_lock(directory: Path, fingerprint: str, *, wait_s: float = 0.0) -> Iterator[None]:
     """Hold the lock of one store; the operating system frees it when its holder dies.
 
-    Raises:
-        ConfigError: If there is no place for a lock.
-        StoreLockedError: If another run holds it, or its owner may still be at work.
+    `ConfigError` if there is no place for it, `StoreLockedError` if another run holds it, or still may.
     """
     from filelock import FileLock, Timeout
 

@@ -47,20 +47,12 @@ class Writer:
         retires: Collection[str] = tuple(ActionKind),
         progress: Progress = lambda _: None,
     ) -> RunResult:
-        """Apply a plan as one run of the journal.
+        """Apply a plan as a new run of the journal; conflicts without a choice are left open.
 
-        Args:
-            plan: Conflicts without a choice are left open.
-            run: Name of the new run.
-            at: The present moment.
-            retire_on: Expire on this day instead of deleting.
-            retires: Of which kinds of actions, or for which reasons; what others remove is deleted.
-            progress: Told after each action how many were completed.
-
-        Raises:
-            IncompleteListingError: If the plan rests on an incomplete listing.
-            PlanFileError: If it was made for another store, or retiring is asked of one that cannot.
-            JournalError: If an earlier run of this store was interrupted.
+        With `retire_on`, what actions of the kinds or reasons `retires` remove expires on that day instead of
+        being deleted. `progress` is told after each action how many were completed. `IncompleteListingError`
+        if the plan rests on an incomplete listing, `PlanFileError` if it was made for another store or
+        retiring is asked of one that cannot, `JournalError` if an earlier run of this store was interrupted.
         """
         self._refuse_unfit(plan, retire_on)
         touched = sorted({member.id for action in plan.actions if acts(action) for member in action.members})
@@ -77,10 +69,7 @@ class Writer:
     def resume(
         self, run: Run, *, at: datetime, progress: Progress = lambda _: None
     ) -> RunResult | UndoResult:
-        """Finish a run that was killed, whether it was applying or undoing.
-
-        `JournalError` if the run has nothing left to do, or belongs to another store.
-        """
+        """Finish a killed run, applying or undoing; `JournalError` if none is left, or of another store."""
         self._refuse_foreign(run)
         if run.state is RunState.UNDOING:
             return self.undo(run, at=at, part=run.part)
@@ -90,10 +79,7 @@ class Writer:
         return self._carry_out(run, parse_plan(run.plan), at=at, progress=progress)
 
     def undo(self, run: Run, *, at: datetime, part: Collection[str] | None = None) -> UndoResult:
-        """Take a run back, or a part of its actions: restore what it removed, withdraw what it added.
-
-        `JournalError` if it was undone already, or belongs to another store.
-        """
+        """Take back a run, or part of its actions; `JournalError` if it was already, or of another store."""
         self._refuse_foreign(run)
         if run.state is RunState.UNDONE:
             raise JournalError(f"Run {run.id} was undone already; there is nothing to take back.")

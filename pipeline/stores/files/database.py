@@ -21,10 +21,7 @@ DATABASE = "journal.db"
 
 
 def state_directory(given: str | os.PathLike[str] | None = None) -> Path:
-    """Return the state directory, by default the environment's or the platform's, creating it if needed.
-
-    `ConfigError` if the directory cannot be created.
-    """
+    """The state directory, by default of the environment or platform; `ConfigError` if it cannot be made."""
     chosen = given or os.environ.get(STATE_DIR_VARIABLE)
     if chosen is None:
         import platformdirs
@@ -56,13 +53,9 @@ def moment_of(text: str) -> datetime:
 class Database:
     """The file `journal.db`, opened or created; each part of the program brings the tables that it needs.
 
-    Args:
-        directory: The state directory.
-        wait_s: How long a statement waits for another process before it fails.
-        by_application: The user's own program writes: from any of its threads, which the caller keeps
-            apart, and without waiting for the disk; a crash may lose the last rows.
-
-    `JournalError` if the file is damaged or cannot be written, here and in every method.
+    A statement waits `wait_s` for another process. The user's own program (`by_application`) writes from any
+    of its threads, which the caller keeps apart, and without waiting for the disk: a crash may lose the last
+    rows. `JournalError` if the file is damaged or cannot be written, here and in every method.
     """
 
     schema: str  # statements that create what is missing

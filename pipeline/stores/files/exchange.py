@@ -41,19 +41,12 @@ def replace_file(
     mtime_ns: int | None = None,
     unguarded: Callable[[], None] = lambda: None,
 ) -> None:
-    """Put new bytes in the place of a file that still holds the old ones.
+    """Put new bytes in the place of a file that still holds `before`, or must not exist where that is None.
 
-    Args:
-        path: The file.
-        data: Its new bytes.
-        before: What it must hold; None if it must not exist.
-        mode: Permission bits of the new file; those of the old one, or the owner's alone, if omitted.
-        mtime_ns: Modification time of the new file; the present if omitted.
-        unguarded: Called before the file is touched if no lease is possible; raises to refuse.
-
-    Raises:
-        RefusedChangeError: If it holds something else, is read-only, or cannot be written.
-        StoreLockedError: If another program keeps it open for writing.
+    Permission bits are those given, those of the old file, or the owner's alone; the modification time is the
+    present if none is given. `unguarded` is called before the file is touched if no lease is possible, and
+    raises to refuse. `RefusedChangeError` if the file holds something else, is read-only, or cannot be
+    written; `StoreLockedError` if another program keeps it open for writing.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
     with refusing(path), contextlib.ExitStack() as rubbish:

@@ -228,7 +228,6 @@ class FileHistory(Database):
             del self._known[next(iter(self._known))]
 
     def _bytes(self, name: str) -> bytes:
-        """A state of a file by its hash."""
         chain: list[tuple[str, bytes]] = []
         while name and name not in self._known:
             base, packed = self.ask("SELECT base, data FROM images WHERE digest = ?", (name,))[0]
@@ -307,7 +306,6 @@ def _side(base: Lines, start: int, end: int, edits: Sequence[_Edit]) -> list[byt
 
 
 def _stood_before(one: Lines, other: Lines, order: Lines) -> bool:
-    """Whether the lines of one insertion stood before those of the other."""
     places = [next((order.index(line) for line in lines if line in order), None) for lines in (one, other)]
     return None not in places and places[0] < places[1]  # type: ignore[operator]
 

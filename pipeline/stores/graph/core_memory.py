@@ -80,10 +80,7 @@ class CoreFile:
     def promote(
         self, name: str, entity_type: str, observations: Sequence[str], *, at: datetime, key: str
     ) -> None:
-        """Add a memory; one that is in it already is left as it is. The change is taken back by `key`.
-
-        `RefusedChangeError` if the file was changed meanwhile, or the type has no place.
-        """
+        """Add what is not there yet, taken back by `key`; refused if it has no place, or the file moved."""
         section = SECTIONS.get(entity_type.casefold())
         if section is None:
             raise RefusedChangeError(f"a memory of type {entity_type} has no place in the core memory")
@@ -187,7 +184,6 @@ def _entries(held: dict[str, Any] | list[Any]) -> Sequence[tuple[str, Any]]:
 
 
 def _said(item: object) -> str:
-    """What an entry says, whatever its form."""
     if not isinstance(item, dict):
         return " ".join(map(str, item)) if isinstance(item, list) else str(item)
     told = item.get("content") or item.get("summary") or item.get("value")

@@ -54,12 +54,10 @@ def entity_text(name: str, observations: Iterable[str]) -> str:
 
 
 def edited_observations(name: str, text: str) -> list[str]:
-    r"""The observations of an entity whose text a person has edited.
+    r"""The observations in a text that a person edited; `ValueError` if it is no list under that name.
 
     >>> edited_observations("Rex", "Rex\n- is a dog\n- barks\n  at night")
     ['is a dog', 'barks\nat night']
-
-    `ValueError` if the text is no name with a list of observations, or has another name.
     """
     head = _inner(name)
     if not f"{text}\n".startswith(f"{head}\n"):

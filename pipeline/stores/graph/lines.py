@@ -211,10 +211,7 @@ class GraphDocument:
         return self.with_lines([*self.lines[:at], new, *others])
 
     def without_observation(self, name: str, key: str) -> GraphDocument:
-        """The graph without one observation of one entity, however often it stands in its line.
-
-        `RefusedChangeError` if several lines of that name hold it: an undo could not tell them apart.
-        """
+        """Without one observation of an entity; refused if several lines hold it: no undo could part them."""
         lines: list[GraphLine] = []
         touched = 0
         for line in self.lines:

@@ -118,10 +118,7 @@ class ServerMedium:
     def __init__(self, command: str) -> None:
         """Start the server by a command as one would type it; variables may stand before it.
 
-        Raises:
-            ConfigError: If the command is none.
-            MissingExtraError: If the SDK is not installed.
-            StoreError: If the server does not start.
+        `ConfigError` if it is none, `MissingExtraError` without the SDK, `StoreError` if it does not start.
         """
         words, variables = _split(command)
         place = variables.get(_PLACE_VARIABLE) or os.environ.get(_PLACE_VARIABLE, "")

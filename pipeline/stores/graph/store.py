@@ -94,7 +94,6 @@ class GraphStore(Store):
     capabilities = Capabilities(in_place=True)
 
     def __init__(self, medium: Medium, *, state: Path, core: Path | None = None) -> None:
-        """Bind a medium, the directory of our own state, and the core memory that promotions go to."""
         self.medium = medium
         self.place = medium.name.partition(":")[2]
         self.fingerprint = digest(medium.name.encode())[:16]
@@ -367,7 +366,6 @@ def _entity(document: GraphDocument, name: str) -> Snapshot:
 
 
 def _settled(*sides: Sequence[bytes]) -> list[bytes] | None:
-    """Lines that were written since one of our changes; see `lines.settled`."""
     lines = settled(*([GraphLine.of(raw.decode(*_CODING)) for raw in side] for side in sides))
     return None if lines is None else [line.raw.encode(*_CODING) for line in lines]
 

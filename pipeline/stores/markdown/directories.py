@@ -82,9 +82,7 @@ def discover(
 ) -> tuple[MemoryDirectory, ...]:
     """Find the memory directories of a project, and below the home directory its own; or take the ones given.
 
-    Raises:
-        ConfigError: If the project or a given directory does not exist.
-        UsageError: If a given path leads upwards.
+    `ConfigError` if the project or a given directory does not exist, `UsageError` if a path leads upwards.
     """
     if not root.is_dir():
         raise ConfigError(f"The project {root} is no directory; give its root with --root.")

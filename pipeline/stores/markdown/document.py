@@ -124,11 +124,9 @@ class Document:
 def parse(data: bytes, *, ids: Sequence[str] | None = None, mixed: bool = False) -> Document:
     """Find the memories of a file.
 
-    Args:
-        data: The whole file.
-        ids: Names of its entries where an earlier change of ours fixed them; they also say that it is
-            a file of lists, however few of its bullets are left.
-        mixed: Take the bullets, whatever stands around them; pointers to files are left out.
+    `ids` are names of its entries where an earlier change of ours fixed them; they also say that it is a file
+    of lists, however few of its bullets are left. `mixed` takes the bullets, whatever stands around them,
+    without pointers to files.
     """
     source = decode(data)
     rows = split_lines(source)
@@ -186,13 +184,9 @@ def lines_of(text: str) -> list[Line]:
 
 
 def edit_lines(old: Sequence[Line], new: str, *, newline: str, bullet: str = "") -> str:
-    r"""Write a new text over some lines, and keep the bytes of each line that stays.
+    r"""Write a new text (LF between its lines) over some lines, and keep the bytes of each line that stays.
 
-    Args:
-        old: The lines as they stand.
-        new: The new contents, LF between the lines, none at the end.
-        newline: Ending of lines that are new.
-        bullet: What a new first line stands behind; the others are indented under it.
+    New lines end with `newline`; a new first one stands behind the bullet, the others are indented under it.
 
     >>> edit_lines(lines_of("a\r\nb"), "a\nc", newline="\n")
     'a\r\nc'

@@ -34,8 +34,6 @@ _NAMED_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of memories, and what is known of it besides its bytes."""
-
     path: Path
     directory: str  # name of its directory
     image: Image

@@ -118,10 +118,7 @@ def describe_place(provider: str, config: Any) -> str:
 
 
 def require_collection(provider: str, config: Any) -> None:
-    """Make sure that opening the store will find its collection; mem0 creates one that it does not find.
-
-    `ConfigError` if the collection does not exist; `StoreError` if the store cannot be asked.
-    """
+    """See that the store has its collection, which mem0 would else create; `ConfigError` if it does not."""
     ready = any(value_of(config, key) is not None for key in ("client", "connection_pool"))
     if provider not in WRITABLE or ready:
         return

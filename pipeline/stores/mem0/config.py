@@ -70,10 +70,7 @@ class LazyEmbedder:
 
 
 def load_config(path: str | Path) -> Mem0Config:
-    """Read a YAML or JSON configuration, with `${VAR}` and `${VAR:-default}` replaced.
-
-    `ConfigError` if it is missing, no mapping, has an unknown key or names a variable that is not set.
-    """
+    """Read YAML or JSON, `${VAR}` and `${VAR:-default}` replaced; a `ConfigError` says what is wrong."""
     file = Path(path).expanduser()
     try:
         text = file.read_text(encoding="utf-8")
@@ -104,11 +101,8 @@ def load_config(path: str | Path) -> Mem0Config:
 def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) -> Mem0Store:
     """Open the store of a configuration without creating anything, waiting for who holds it.
 
-    Raises:
-        ConfigError: If mem0 rejects the configuration, or its collection does not exist.
-        MissingExtraError: If the client of the vector store is not installed.
-        StoreLockedError: If another process holds the store.
-        StoreError: If the store does not answer.
+    `ConfigError` if mem0 rejects it or its collection does not exist, `MissingExtraError` if a client is not
+    installed, `StoreLockedError` if another process holds the store, `StoreError` if it does not answer.
     """
     given = config if isinstance(config, Mem0Config) else Mem0Config(config, {}, "The configuration")
     origin, values = given.path, given.mem0
@@ -153,7 +147,6 @@ def _refuse_unknown(keys: Iterable[Any], known: Sequence[str], told: str) -> Non
 
 
 def _expanded(value: Any, key: str, file: Path) -> Any:
-    """Replace variables in every text of a configuration, and `~` in its paths."""
     if isinstance(value, dict):
         return {name: _expanded(inner, str(name), file) for name, inner in value.items()}
     if isinstance(value, list):
@@ -231,7 +224,6 @@ def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
 
 
 def _without_models(open_memory: Any, checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
-    """Open mem0 without a language model, and without its embedder until a text has to be embedded."""
     from mem0.utils.factory import EmbedderFactory, LlmFactory
 
     LlmFactory.register_provider(_UNASKED, f"{__name__}.{Unasked.__name__}")

@@ -174,7 +174,6 @@ def _pair(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def _files(folder: Path, name: str) -> list[Path]:
-    """Both files of a collection, or none."""
     pair = _pair(folder, name)
     return list(pair) if all(file.is_file() for file in pair) else []
 

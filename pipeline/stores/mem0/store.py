@@ -42,15 +42,10 @@ Section = Mapping[str, Any] | None
 
 
 class Mem0Store(Store):
-    """A `mem0.Memory` as a store.
+    """A `mem0.Memory` as a store; `UsageError` if it is another kind of client.
 
-    Args:
-        memory: The client, constructed by the user or by `open_mem0`.
-        owned: Whether `close` closes the client too.
-        section: The `mem0_dream:` section of the configuration it was opened with.
-        llm: The section `llm` of that configuration, as it stands there; it may hold a key.
-
-    `UsageError` if it is another kind of client.
+    An owned client is closed with it. `section` and `llm` are the sections `mem0_dream` and `llm` of the
+    configuration it was opened with, as they stand there; the second may hold a key.
     """
 
     kind = "mem0"
@@ -189,7 +184,6 @@ class Mem0Store(Store):
         return added
 
     def _kept_of(self, ids: Sequence[str]) -> dict[str, Any]:
-        """What mem0 itself keeps of memories: their role, and when one of them was changed last."""
         payloads = [row.payload for row in self.backend.get(ids).values()]
         roles = [str(payload["role"]) for payload in payloads if payload.get("role")]
         dated = [at for payload in payloads if (at := moment(payload.get("updated_at"))) is not None]
@@ -286,11 +280,7 @@ def _marked_id(mark: str) -> str:
 
 @contextmanager
 def embedding(memory: Any) -> Iterator[None]:
-    """Name the embedder as the cause if the block fails; nothing has been changed by then.
-
-    Raises:
-        RefusedChangeError: So that this change is skipped with the reason, and the others go on.
-    """
+    """Name the embedder as the cause if the block fails: this change is refused, and the others go on."""
     try:
         yield
     except Exception as error:

@@ -53,16 +53,11 @@ class Caller:
     def ask(
         self, what: str, request: Callable[[], Answer], *, instead: Callable[[], Answer | None] = lambda: None
     ) -> Answer:
-        """Make a request until it is answered.
+        """Make a request until it is answered; `what` names it as a sentence may: "listing memories".
 
-        Args:
-            what: The request as a sentence may name it: "listing memories".
-            request: Makes it once.
-            instead: Before each repetition: the answer, if an earlier attempt was carried out after all.
-
-        Raises:
-            ConfigError: If the service refuses the key.
-            StoreError: If it does not answer, or refuses the request.
+        Before each repetition `instead` gives the answer if an earlier attempt was carried out after all.
+        `ConfigError` if the service refuses the key, `StoreError` if it does not answer or refuses the
+        request.
         """
         from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 

@@ -54,9 +54,8 @@ def open_platform(
 ) -> PlatformStore:
     """Open the project that a key, or the one in `MEM0_API_KEY`, belongs to, if it is the one that is meant.
 
-    Raises:
-        ConfigError: If there is no key, it is refused, or it opens another project.
-        StoreError: If the platform does not answer.
+    `ConfigError` if there is no key, it is refused, or opens another project; `StoreError` if nothing
+    answers.
     """
     import httpx
 

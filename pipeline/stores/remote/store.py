@@ -64,7 +64,6 @@ class RemoteStore(Store):
     _refuses_deletion: Callable[[Row], str | None]
 
     def __init__(self, client: httpx.Client, caller: Caller, fingerprint: str, *, owned: bool = True) -> None:
-        """Take the connections to the service; `close` closes them if they are owned."""
         self._client, self._caller, self.fingerprint, self._owned = client, caller, fingerprint, owned
 
     def close(self) -> None:
@@ -160,7 +159,6 @@ class RemoteStore(Store):
         return row
 
     def _add(self, change: base.Add) -> str:
-        """Store a memory verbatim, under its date and with its mark."""
         note = dates_note(change.text, created=change.created_at, updated=None)
         metadata = {**change.metadata, MARK_KEY: change.mark, DATES_KEY: note}
         added = self._written(replace(change, metadata=metadata), MARK_KEY)
@@ -191,7 +189,6 @@ class RemoteStore(Store):
         return next(iter(copies), None)
 
     def _delete(self, change: base.Delete) -> str:
-        """Delete one memory; one that is gone already is no error."""
         memory_id = change.id
         row = self._get(memory_id)
         if row is None:
