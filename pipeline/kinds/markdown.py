@@ -14,9 +14,9 @@ from ...indexes import exact_groups
 from ...models.merger import MergeRefused
 from ...models.same_statement import same_statement, statement_key
 from ...models.text.words import significant_words
-from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Scope, Verdict
+from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Scope, Verdict, text_hash
 from ...settings import Settings
-from ..actions import Action, Merge, Resolve
+from ..actions import Action, Cause, Merge, Prune, Resolve
 from ..answers import Say, standing
 from ..judging.cache import OnStage
 from ..judging.candidates import SAME_TEXT
@@ -28,11 +28,13 @@ from ..planning.drafts import merge_action
 from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
 from ..planning.markdown_follow import follow
 from ..planning.markdown_look import (
+    TASK,
     MarkdownView,
     Present,
     Questions,
+    Texts,
     described,
-    look,
+    is_over,
     of_descriptions,
     questions,
     repeating_files,
@@ -42,12 +44,14 @@ from ..planning.markdown_look import (
 from ..planning.merges import Consolidated
 from ..reporting.markdown import MarkdownReport, PlanReport, left_out
 from ..reporting.report import Report
+from ..rules.markdown_dates import absolute, day_of
+from ..rules.markdown_drift import YOUNG, check_drift, condemned, mended
 from ..rules.markdown_prose import combined, merely_joins, statements
-from ..rules.markdown_signal import Fact
+from ..rules.markdown_signal import Fact, gather
 from ..stores.base import ScopeFilter
 from ..stores.markdown.directories import GATHERED, sessions
 from ..stores.markdown.document import file_of, whole_id
-from ..stores.markdown.project import Quotation, evidence
+from ..stores.markdown.project import Quotation, evidence, used_lately
 from ..stores.markdown.store import MarkdownStore
 from ..writing.journal import Journal
 from . import Kind
@@ -233,16 +237,54 @@ class MarkdownKind(Kind):
         return left_out(self.store.directories)
 
     def _look(self, inventory: Inventory, means: Means) -> MarkdownView:
-        self._strict = self._certain or means.unattended
-        return look(
-            self.store,
-            inventory,
-            means,
-            texts=self._texts,
-            dates=not means.unattended if self._dates is None else self._dates,
-            attended=not self._strict,
-            transcripts=self._transcripts,
+        """All memories as they will read; what goes, where a person looks on also what says it is over."""
+        self._strict, now = self._certain or means.unattended, means.now
+        attended, dates = not self._strict, not means.unattended if self._dates is None else self._dates
+        directories = {directory.name: directory.path for directory in self.store.directories}
+        drift = check_drift(inventory.memories, root=self.store.root, directories=directories)
+        suspects = [memory for memory in inventory.memories if condemned(memory, drift[memory.id], now=now)]
+        terms = {memory.id: drift[memory.id].terms for memory in suspects}
+        if terms and self._transcripts:  # what a session used lately is not condemned
+            for name in used_lately(self._transcripts, terms, since=(now - YOUNG).timestamp()):
+                del terms[name]
+        gone = {name: f"{drift[name].freshness}: {', '.join(drift[name].missing)}" for name in terms}
+        for memory in inventory.memories if attended else ():
+            if not memory.pinned and (over := is_over(memory, most=TASK)):
+                gone.setdefault(memory.id, over)
+        days: dict[Path, dict[str, date | None]] = {}
+        stored = {memory.id: memory for memory in inventory.memories}
+        edits = Texts(stored)
+        for memory in inventory.memories if self._texts else ():
+            if memory.id in gone or memory.pinned:
+                continue
+            dated = memory.text
+            if dates:
+                name = memory.scope.get("directory") or ""
+                file = file_of(memory.id).removeprefix(f"{name}/")
+                path = directories[name] / file if name in directories else None
+                dated = absolute(memory.text, day_of(memory, path, days))
+            new = mended(dated, drift[memory.id].moved) if attended else dated
+            if f"rewrite:{memory.text_hash}:{text_hash(new)}" not in means.rejected:
+                edits.put(memory.id, dated, Cause.DATES)
+                edits.put(memory.id, new, Cause.PATHS)
+        ages = {m.id: max((now - m.stated_at).days, 0) if m.stated_at else None for m in inventory.memories}
+        view = MarkdownView(
+            inventory=inventory,
+            units=(),
+            stored=stored,
+            drift=drift,
+            edits={edit.survivor: edit for edit in edits.rewrites()},
+            prunes=tuple(
+                Prune.of(memory, reason="stale", age_days=ages[memory.id], detail=gone[memory.id])
+                for memory in inventory.memories
+                if memory.id in gone
+            ),
         )
+        facts = {}
+        for directory in self.store.directories if self._texts else ():
+            inside = (m.id for m in inventory.memories if m.scope.get("directory") == directory.name)
+            facts[directory.name] = gather(directory, map(view.text, inside), now=now)
+        return replace(view, facts=facts)
 
     def _reader(self) -> Reader:
         models = cast("Means", self._means).models

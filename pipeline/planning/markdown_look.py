@@ -9,33 +9,29 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from ...models.bindings import relation
 from ...models.guards import missing
 from ...models.same_statement import statement_key
 from ...models.text.tables import expression, table_words
 from ...models.text.words import significant_words, topic
-from ...records import Inventory, Memory, Scope, rejection_key, text_hash
+from ...records import Memory, Scope, rejection_key
 from ..actions import Action, Cause, Merge, Prune, Resolve, Rewrite
 from ..answers import said_key
 from ..judging.statements import Finding, Statement, repeating
 from ..plan import Plan
-from ..rules.markdown_dates import absolute, day_of
-from ..rules.markdown_drift import YOUNG, Drift, Freshness, check_drift, condemned, mended
+from ..rules.markdown_drift import Drift, Freshness
 from ..rules.markdown_index import index_lines
 from ..rules.markdown_prose import said, settled
-from ..rules.markdown_signal import Fact, gather
+from ..rules.markdown_signal import Fact
 from ..stores.markdown.directories import INDEX, MemoryDirectory
 from ..stores.markdown.document import INDEX_CATEGORY, file_of, whole_id
-from ..stores.markdown.project import used_lately
-from ..stores.markdown.store import MarkdownStore
-from .hooks import Means, View
+from .hooks import View
 from .merges import LONG_AGO, last_stated
 
 _OVER, _DONE, _OPEN = (expression("markdown", key) for key in ("over", "done", "open"))
-_TASK = 3  # statements of a task, which is over once it is done; a plan that says more tells how things are
+TASK = 3  # statements of a task, which is over once it is done; a plan that says more tells how things are
 FEWEST_REPEATED = 3
 _DESCRIPTION = "description"
 _GENERAL = significant_words(" ".join(table_words("markdown", "general")))
@@ -135,77 +131,6 @@ class Texts:
             for name, text in sorted(self.new.items())
             if name not in but and text != self.memories[name].text
         ]
-
-
-def look(
-    store: MarkdownStore,
-    inventory: Inventory,
-    means: Means,
-    *,
-    texts: bool,
-    dates: bool,
-    attended: bool,
-    transcripts: Path | None,
-) -> MarkdownView:
-    """Look at all memories; changes nothing.
-
-    Args:
-        store: Where the memories are.
-        inventory: All memories.
-        means: The present moment, and what a person answered.
-        texts: Word memories anew, and read logs.
-        dates: Write relative dates out.
-        attended: A person looks on: mend moved paths, and propose what says itself that it is over.
-        transcripts: Of sessions; what one of them used lately is not condemned.
-    """
-    now = means.now
-    directories = {directory.name: directory.path for directory in store.directories}
-    drift = check_drift(inventory.memories, root=store.root, directories=directories)
-    suspects = [memory for memory in inventory.memories if condemned(memory, drift[memory.id], now=now)]
-    busy: frozenset[str] = frozenset()
-    if suspects and transcripts:
-        terms = {memory.id: drift[memory.id].terms for memory in suspects}
-        busy = used_lately(transcripts, terms, since=(now - YOUNG).timestamp())
-    found = [(memory, drift[memory.id]) for memory in suspects if memory.id not in busy]
-    gone = {memory.id: f"{state.freshness}: {', '.join(state.missing)}" for memory, state in found}
-    for memory in inventory.memories if attended else ():
-        if not memory.pinned and (over := is_over(memory, most=_TASK)):
-            gone.setdefault(memory.id, over)
-    days: dict[Path, dict[str, date | None]] = {}
-    stored = {memory.id: memory for memory in inventory.memories}
-    edits = Texts(stored)
-    for memory in inventory.memories if texts else ():
-        if memory.id in gone or memory.pinned:
-            continue
-        dated = memory.text
-        if dates:
-            name = memory.scope.get("directory") or ""
-            file = file_of(memory.id).removeprefix(f"{name}/")
-            path = directories[name] / file if name in directories else None
-            dated = absolute(memory.text, day_of(memory, path, days))
-        new = mended(dated, drift[memory.id].moved) if attended else dated
-        if f"rewrite:{memory.text_hash}:{text_hash(new)}" not in means.rejected:
-            edits.put(memory.id, dated, Cause.DATES)
-            edits.put(memory.id, new, Cause.PATHS)
-    ages = {m.id: max((now - m.stated_at).days, 0) if m.stated_at else None for m in inventory.memories}
-    view = MarkdownView(
-        inventory=inventory,
-        units=(),
-        stored=stored,
-        drift=drift,
-        edits={edit.survivor: edit for edit in edits.rewrites()},
-        prunes=tuple(
-            Prune.of(memory, reason="stale", age_days=ages[memory.id], detail=gone[memory.id])
-            for memory in inventory.memories
-            if memory.id in gone
-        ),
-    )
-    if not texts:
-        return view
-    will_read: dict[str | None, list[Memory]] = defaultdict(list)
-    for memory in inventory.memories:
-        will_read[memory.scope.get("directory")].append(replace(memory, text=view.text(memory.id)))
-    return replace(view, facts={d.name: gather(d, will_read[d.name], now=now) for d in store.directories})
 
 
 def superseded(

@@ -19,7 +19,6 @@ from ...models.markdown_blocks import markdown_lines
 from ...models.text.tables import expression, pattern, table_words
 from ...records import Memory, noted_moment
 from ..stores.markdown.project import (
-    CodeIndex,
     build_index,
     hidden_paths,
     ignored_paths,
@@ -156,36 +155,24 @@ def check_drift(
     for name, (refs, beside) in named.items():
         here = {path for path in (*refs.files, *refs.mentioned) if index.has_file(path, beside=beside)}
         lost = [path for path in refs.files if path in gone]
-        drifts[name] = _assessed(name, refs, index, lost=lost, here=here, proven=proven, moved=moved)
+        if not lost:
+            if here.intersection(refs.files) or index.symbols.intersection(refs.symbols):
+                drifts[name] = Drift(name, Freshness.FRESH)
+            continue
+        missing = []
+        for path in lost:
+            folder = path.removesuffix(PurePosixPath(path).suffix)
+            place = moved.get(path) or (f"perhaps now {folder}/" if index.has_folder(folder) else "")
+            missing.append(f"{path} ({'now ' * (path in moved)}{place})" if place else path)
+        # It is fully stale only if all that it names is proven to have been taken away.
+        known = index.symbols.intersection((*refs.symbols, *refs.hints))
+        elsewhere = any(path in moved or index.moved(path) for path in lost)
+        unproven = set(refs.files) - proven - here
+        alive = here or known or elsewhere or unproven or not any("/" in path for path in lost)
+        state = Freshness.PARTIALLY_STALE if alive else Freshness.FULLY_STALE
+        mend = {path: moved[path] for path in lost if path in moved}
+        drifts[name] = Drift(name, state, tuple(missing), tuple(lost), mend)
     return drifts
-
-
-def _assessed(
-    memory: str,
-    refs: References,
-    index: CodeIndex,
-    *,
-    lost: Sequence[str],
-    here: set[str],
-    proven: set[str],
-    moved: Mapping[str, str],
-) -> Drift:
-    """Judge one memory: it is fully stale only if all that it names is proven to have been taken away."""
-    if not lost:
-        names_any = here.intersection(refs.files) or index.symbols.intersection(refs.symbols)
-        return Drift(memory, Freshness.FRESH if names_any else Freshness.EVERGREEN)
-    mend = {path: moved[path] for path in lost if path in moved}
-    missing = []
-    for path in lost:
-        folder = path.removesuffix(PurePosixPath(path).suffix)
-        place = moved.get(path) or (f"perhaps now {folder}/" if index.has_folder(folder) else "")
-        missing.append(f"{path} ({'now ' * (path in moved)}{place})" if place else path)
-    known = index.symbols.intersection((*refs.symbols, *refs.hints))
-    elsewhere = any(path in moved or index.moved(path) for path in lost)
-    unproven = set(refs.files) - proven - here
-    alive = here or known or elsewhere or unproven or not any("/" in path for path in lost)
-    state = Freshness.PARTIALLY_STALE if alive else Freshness.FULLY_STALE
-    return Drift(memory, state, tuple(missing), tuple(lost), mend)
 
 
 def condemned(memory: Memory, drift: Drift, *, now: datetime) -> bool:

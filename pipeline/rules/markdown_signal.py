@@ -62,8 +62,8 @@ def relevance(line: str) -> int:
     return sum(points for points, pattern in _POINTS if pattern.search(line))
 
 
-def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datetime) -> list[Fact]:
-    """Durable facts of the recent logs that no memory states yet, oldest first."""
+def gather(directory: MemoryDirectory, known: Iterable[str], *, now: datetime) -> list[Fact]:
+    """Durable facts of the recent logs that none of the texts states yet, oldest first."""
     logs = _recent_logs(directory, now=now)
     facts: list[Fact] = []
     held: dict[str, set[str]] = defaultdict(set)
@@ -72,8 +72,7 @@ def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datet
         for word in significant_words(text):
             held[word].add(text)
 
-    known = [memory.text for memory in memories] if logs else []
-    for line in dict.fromkeys(line for text in known for line in (text, *text.split("\n"))):
+    for line in dict.fromkeys(line for text in known for line in (text, *text.split("\n")) if logs):
         hold(line)
     for day, log, line in ((day, path, line) for day, path in logs for line in _statements(path)):
         text = absolute(line, day)

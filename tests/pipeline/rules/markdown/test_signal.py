@@ -6,7 +6,6 @@ import pytest
 from markdown_trees import MEMORY, NOW, write_tree
 from mem0_dream.pipeline.rules.markdown_signal import RELEVANT, gather, relevance
 from mem0_dream.pipeline.stores.markdown.directories import MemoryDirectory
-from mem0_dream.records import Memory, Scope
 
 DAY = f"{MEMORY}/logs/2026/11/2026-11-20.md"
 SAID = "decided to always use `uv` because pip was slow"
@@ -15,8 +14,7 @@ SAID = "decided to always use `uv` because pip was slow"
 def _facts(root: Path, text: str, *known: str, name: str = DAY) -> list[str]:
     write_tree(root, {name: text})
     directory = MemoryDirectory(MEMORY, root / MEMORY, "X")
-    memories = [Memory(str(n), said, Scope.of(directory=MEMORY)) for n, said in enumerate(known)]
-    return [fact.text for fact in gather(directory, memories, now=NOW)]
+    return [fact.text for fact in gather(directory, known, now=NOW)]
 
 
 @pytest.mark.parametrize(
