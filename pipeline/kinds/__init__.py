@@ -46,7 +46,6 @@ class Kind(Hooks, Protocol):
 
     def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:
         """What shows a proposal to a person; see `Session.reporter`."""
-        ...
 
     def left_out(self) -> list[str]:
         """What of the store may not be read, with the reason."""

@@ -77,7 +77,7 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
     present = [memory.scope for memory in view.inventory.memories if not memory.is_retired(means.now.date())]
     return Plan(
         store=view.inventory.store,
-        kind=kind.kind,
+        kind=kind.store.kind,
         now=means.now,
         scorer=means.models.scorer.name,
         totals=tuple(ScopeTotal(scope, count) for scope, count in sorted(Counter(present).items())),

@@ -99,19 +99,15 @@ class Judge(Protocol):
     @property
     def notes(self) -> Sequence[str]:
         """What a person should know about how the pairs were found."""
-        ...
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
         """The verdicts on every pair worth judging."""
-        ...
 
     def drafted(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
         """The verdicts on pairs of which at least one is a drafted text."""
-        ...
 
     def staying(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> list[Verdict]:
         """The verdicts as they are once only these units are left."""
-        ...
 
 
 class Hooks(Protocol):
@@ -127,26 +123,11 @@ class Hooks(Protocol):
     # may be kept until one of these changes; None where that cannot be said.
     keeps: str | None = None
 
-    @property
-    def kind(self) -> str:
-        """Name of the store's kind, printed before ids."""
-        return self.store.kind
-
     def view(self, inventory: Inventory, means: Means) -> View:
-        """What there is to judge, by the store's ids and in the words in which it is judged.
-
-        The only hook of planning that may read the store. What else a kind finds out it keeps in a subclass
-        of `View`, which every later hook and the report get.
-        """
-        ...
+        """What there is to judge; the only hook of planning that may read the store."""
 
     def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:
-        """What this kind alone proposes: prunes, new texts, doubts.
-
-        It is asked first with no merges, then again with what the engine drafted, until no more prunes are
-        found. Nothing but prunes may depend on them.
-        """
-        ...
+        """What this kind alone proposes; asked again with the drafts, on which only prunes may depend."""
 
     def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
         """Who judges the units; a kind may put a screen before the scorer, or have pairs of its own."""
@@ -165,7 +146,6 @@ class Hooks(Protocol):
         self, view: View, verdicts: Sequence[Verdict], actions: Sequence[Action]
     ) -> Sequence[Resolve]:
         """What contradicts among what stays after these merges and prunes."""
-        ...
 
     def present(self) -> Any:  # noqa: ANN401  (each kind has its own)
         """What `follow` needs of the store as it is now (texts by id, relations); changes nothing."""

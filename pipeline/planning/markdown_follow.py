@@ -72,8 +72,8 @@ def follow(plan: Plan, present: Present) -> tuple[Plan, dict[str, IndexDraft]]:
         if getattr(action, "choice", True)
         and all(m.id in present.memories and present.memories[m.id].text == m.text for m in action.members)
     ]
-    certain = present.certain or (made and not indexed)
-    drafts = index_drafts(done, texts, present, additions=additions, certain=certain)
+    now = replace(present, certain=present.certain or (made and not indexed))
+    drafts = index_drafts(done, texts, now, additions)
     # A merge carries everything else that happens to its survivor.
     whole: list[Action] = [
         replace(a, text=texts.new[a.survivor]) if isinstance(a, Merge) and a.survivor in texts.new else a
@@ -258,52 +258,43 @@ def _refutation(name: str, fact: Fact, memory: Memory, said: str) -> Resolve:
 
 
 def index_drafts(
-    actions: Sequence[Action], texts: Texts, present: Present, *, additions: Sequence[Append], certain: bool
+    actions: Sequence[Action], texts: Texts, present: Present, additions: Sequence[Append]
 ) -> dict[str, IndexDraft]:
     """The new index of each directory after these actions; what it says too much moves to the texts.
 
-    Where `certain`, a pointer goes if its file is known to have been removed, and a long one is cut only
-    where the index is above what an agent loads.
+    Where it is `certain`, a pointer goes if its file is known to have been removed, and a long one is cut
+    only where the index is above what an agent loads.
     """
     drafts: dict[str, IndexDraft] = {}
     for directory in present.directories:
         name = directory.name
         current = present.indexes.get(name)
-        if certain and not current and not directory.is_loaded:
+        if present.certain and not current and not directory.is_loaded:
             current = None
         added = {file_of(item.survivor): item for item in additions if item.survivor.startswith(f"{name}/")}
-        if current is None or f"{name}/{INDEX}" in added or _is_memory(directory, actions, texts, added):
+        # An index may hold the memories itself: it points to nothing, or they are what changes it.
+        touched = {member.id for action in actions for member in action.members}
+        touched |= {each for each, memory in texts.memories.items() if texts.get(each) != memory.text}
+        own = any(each.startswith(f"{name}/{INDEX}#") for each in touched & texts.memories.keys())
+        own |= directory.is_index_alone() and not (added or (directory.path / GATHERED).exists())
+        if current is None or own or f"{name}/{INDEX}" in added:
             drafts[name] = IndexDraft([], text=current or "")
             continue
-        made = _draft(directory, current, actions, texts, added=added, present=present, certain=certain)
+        made = _draft(directory, actions, texts, added, present)
         for file, detail in made.demoted.items():
             texts.put(f"{name}/{file}", f"{texts.get(f'{name}/{file}')}\n\n{detail}", Cause.INDEX)
         drafts[name] = made
     return drafts
 
 
-def _is_memory(
-    directory: MemoryDirectory, actions: Sequence[Action], texts: Texts, added: Mapping[str, Append]
-) -> bool:
-    """Whether the index holds the memories itself: it points to nothing, or they are what changes it."""
-    touched = {member.id for action in actions for member in action.members}
-    touched |= {name for name, memory in texts.memories.items() if texts.get(name) != memory.text}
-    changed = any(name.startswith(f"{directory.name}/{INDEX}#") for name in touched & texts.memories.keys())
-    gathered = (directory.path / GATHERED).exists() or added
-    return changed or (directory.is_index_alone() and not gathered)
-
-
 def _draft(
     directory: MemoryDirectory,
-    current: str,
     actions: Sequence[Action],
     texts: Texts,
-    *,
     added: Mapping[str, Append],
     present: Present,
-    certain: bool,
 ) -> IndexDraft:
-    prefix = f"{directory.name}/"
+    prefix, certain, current = f"{directory.name}/", present.certain, present.indexes[directory.name]
     by_file: dict[str, list[Memory]] = defaultdict(list)
     for memory in texts.memories.values():
         by_file[file_of(memory.id)].append(memory)

@@ -27,7 +27,6 @@ class Observer(Protocol):
 
     def stage(self, name: str, total: int | None) -> contextlib.AbstractContextManager[Advance]:
         """Begin a stage of `total` units (None if unknown)."""
-        ...
 
 
 class Silent:

@@ -110,18 +110,12 @@ def draft_index(
     adopt: bool = True,
     refused: _Refused = lambda _: False,
 ) -> IndexDraft:
-    """Bring the index of a directory up to date.
+    """Bring the index of a directory, LF between its lines, up to date with the files that stay.
 
-    Args:
-        current: The index as it stands, LF between the lines; empty if there is none.
-        topics: The files that stay.
-        title: Name of the directory, for the title line of a new index.
-        gone: Files that this pass removes, with the file that took each in, if one did.
-        stands: Whether a file that is no topic exists all the same.
-        dropped: Whether a pointer to a file that is not there may go.
-        longest: What a pointer above so many characters says moves into its file; None leaves them all.
-        adopt: Begin a list of pointers in a text that has none.
-        refused: Whether a person took a change of this line back: "+" or "-" and the line.
+    `gone` are files that this pass removes, with the file that took each in, if one did. `stands` tells that
+    a file that is no topic exists all the same, `dropped` that a pointer to one that is not there may go,
+    `refused` that a person took the change of a line back ("+" or "-" and the line). What a pointer above
+    `longest` characters says moves into its file. With `adopt` a text without pointers may get some.
     """
     by_file = {topic.file: topic for topic in sorted(topics, key=lambda item: item.file)}
     draft = IndexDraft(index_lines(current) if current.strip() else [])
