@@ -21,29 +21,23 @@ PHONE, OLD_PHONE, DOG = "Phone number is 0161 496 0000.", "Old phone number was 
 CLOSE = FakeEncoder({"telephone": [1.0, 0.0], PHONE: [0.8, 0.6], OLD_PHONE: [0.3, 0.95], DOG: [0.0, 1.0]})
 
 
-def found(query: str, *memories, encoder: FakeEncoder = CLOSE) -> list[str]:
-    return [item.id for item in rank(query, Inventory("s", memories), encoder=encoder, now=NOW)]
+ABC = (memory("a", PHONE), memory("b", OLD_PHONE), memory("c", DOG))
 
 
-def test_shared_words_come_before_similarity() -> None:
-    """More shared words first, then the closer vector, then the id."""
-    memories = (memory("a", PHONE), memory("b", OLD_PHONE), memory("c", DOG))
-    words = FakeEncoder()
-    assert found("old phone", *memories, encoder=words) == ["b", "a"]
-    assert found("phone number", *memories, encoder=words)[:2] in (["a", "b"], ["b", "a"])
-
-
-def test_similarity_alone_is_enough_when_it_is_close() -> None:
-    assert found("telephone", memory("a", PHONE), memory("b", OLD_PHONE), memory("c", DOG)) == ["a"]
-
-
-def test_nothing_is_found_for_nothing() -> None:
-    assert found("  ", memory("a", PHONE)) == []
-    assert found("phone") == []
-
-
-def test_retired_memories_are_not_found() -> None:
-    assert found("phone", memory("a", PHONE, expires_on=date(2020, 1, 1)), encoder=FakeEncoder()) == []
+@pytest.mark.parametrize(
+    ("query", "memories", "encoder", "expected"),
+    [
+        ("old phone", ABC, FakeEncoder(), ["b", "a"]),  # more shared words first, then the closer vector
+        ("telephone", ABC, CLOSE, ["a"]),  # similarity alone is enough when it is close
+        ("  ", ABC[:1], CLOSE, []),
+        ("phone", (), CLOSE, []),
+        ("phone", (memory("a", PHONE, expires_on=date(2020, 1, 1)),), FakeEncoder(), []),
+    ],
+    ids=["shared words", "similarity", "no query", "no memory", "retired"],
+)
+def test_what_a_request_finds(query, memories, encoder, expected) -> None:
+    found = rank(query, Inventory("s", memories), encoder=encoder, now=NOW)
+    assert [item.id for item in found] == expected
 
 
 def test_the_plan_removes_exactly_what_was_chosen(own_state: Path) -> None:

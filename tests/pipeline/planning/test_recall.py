@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from builders import ALICE, BOB, NOW, memory, state
 from e2e_cli import ALICE as USER
 from mem0_dream.pipeline.actions import Member, Merge, Prune
@@ -53,20 +54,19 @@ def test_a_merged_text_far_from_both_is_left_out_and_named() -> None:
     assert found.notes in [(f"{told} {question} says.",) for question in "ab"]
 
 
-def test_a_merged_memory_counts_as_found_by_its_survivor() -> None:
-    found = check(merge("fact @0", A, B, survivor="a"), [A, B, *CROWD])
-    assert found.notes == ()
-    assert len(found.actions) == 1
-
-
-def test_a_new_memory_that_takes_the_place_of_all_is_looked_for_too() -> None:
-    assert check(merge("fact @0.2", A, B), [A, B, *CROWD]).notes == ()
-    assert check(merge("fact @40", A, B), [A, B, *CROWD]).notes != ()
-
-
-def test_what_goes_for_good_is_no_loss() -> None:
-    prune = Prune(id="p1", scope=ALICE, category="note", members=(Member.of(A),), reason="stale")
-    assert check(prune, [A, B, *CROWD]).actions == (prune,)
+@pytest.mark.parametrize(
+    ("action", "stays"),
+    [
+        (merge("fact @0", A, B, survivor="a"), True),  # a merged memory counts as found by its survivor
+        (merge("fact @0.2", A, B), True),
+        (merge("fact @40", A, B), False),  # a new memory that takes the place of all is looked for, too
+        (Prune(id="p1", scope=ALICE, category="note", members=(Member.of(A),), reason="stale"), True),
+    ],
+    ids=["a survivor", "a new memory near by", "a new memory far off", "what goes for good"],
+)
+def test_only_what_hides_a_fact_is_left_out(action: Merge | Prune, *, stays: bool) -> None:
+    found = check(action, [A, B, *CROWD])
+    assert (found.actions, found.notes == ()) == ((action,) if stays else (), stays)
 
 
 def test_new_texts_that_push_another_fact_out_are_left_out() -> None:
@@ -93,23 +93,20 @@ def test_questions_come_from_the_access_log_first() -> None:
     assert check(action, memories, questions=1).notes[0].endswith(("memory a says.", "memory b says."))
 
 
-def test_what_is_far_from_the_question_is_no_answer_to_it() -> None:
-    """Something is always nearest; what lies 70 degrees away is not missed, at 60 it is."""
-    action = merge("fact @20", A, B, survivor="a")
-    for degrees, losses in ((-70, 0), (-60, 1)):
-        asked = memory("q", f"fact @{degrees}")
-        found = check(action, [A, B, *CROWD, asked], questions=1, accessed={asked.id: NOW})
-        assert len(found.notes) == losses
+@pytest.mark.parametrize(("degrees", "losses"), [(-70, 0), (-60, 1)])
+def test_what_is_far_from_the_question_is_no_answer_to_it(degrees: int, losses: int) -> None:
+    asked = memory("q", f"fact @{degrees}")
+    found = check(
+        merge("fact @20", A, B, survivor="a"), [A, B, *CROWD, asked], questions=1, accessed={"q": NOW}
+    )
+    assert len(found.notes) == losses
 
 
-def test_another_scope_is_never_asked() -> None:
+def test_another_scope_is_never_asked_and_the_order_of_the_memories_changes_nothing() -> None:
+    action = merge("fact @40", A, B, survivor="a")
     theirs = [replace(each, id=f"bob-{each.id}", scope=BOB) for each in CROWD]
-    assert check(merge("fact @40", A, B, survivor="a"), [A, B, *theirs]).notes == ()
-
-
-def test_the_order_of_the_memories_changes_nothing() -> None:
-    action, memories = merge("fact @40", A, B, survivor="a"), [A, B, *CROWD]
-    assert check(action, memories) == check(action, memories[::-1])
+    assert check(action, [A, B, *theirs]).notes == ()
+    assert check(action, [A, B, *CROWD]) == check(action, [A, B, *CROWD][::-1])
 
 
 class Far(FakeEncoder):
@@ -134,17 +131,13 @@ def session(store: InMemoryStore, path: Path, **settings: Any) -> Session:
     return Session(store, settings=limits, state_dir=state(path), encoder=Far())
 
 
-def test_an_unattended_session_checks_by_itself(tmp_path: Path) -> None:
-    for given, unattended, kept in (
-        ({}, True, 0),
-        ({}, False, 1),
-        ({"recall_check": 0}, True, 1),
-        ({"recall_check": 9}, False, 0),
-    ):
-        found = session(fused_store(), tmp_path, **given)
+@pytest.mark.parametrize(
+    ("given", "unattended", "kept"), [(None, True, 0), (None, False, 1), (0, True, 1), (9, False, 0)]
+)
+def test_an_unattended_session_checks_by_itself(tmp_path: Path, given, unattended, kept) -> None:
+    with session(fused_store(), tmp_path, recall_check=given) as found:
         plan = found.propose(ScopeFilter(), now=NOW, unattended=unattended)
-        assert len(plan.merges) == kept
-        found.close()
+    assert len(plan.merges) == kept
 
 
 def test_through_the_command_line_a_loss_is_told(dream, store, monkeypatch):

@@ -7,55 +7,40 @@ from collections.abc import Iterator
 
 import pytest
 from mem0_dream.pipeline.cli.terminal import Bars
-from mem0_dream.pipeline.planning.stages import DRAFT, Advance, in_stages
+from mem0_dream.pipeline.planning.stages import Advance, in_stages
 
 
 class Noting:
     def __init__(self) -> None:
-        self.heard: list[tuple[str, int | None]] = []
+        self.heard: list[str] = []
         self.open = 0
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int | None) -> Iterator[Advance]:
         self.open += 1
         assert self.open == 1
-        self.heard.append((name, total))
-        yield lambda done: self.heard.append(("moved", done))
+        self.heard.append(f"{name} {total}")
+        yield lambda done: self.heard.append(str(done))
         self.open -= 1
 
 
-def test_each_stage_is_named_and_closed_before_the_next() -> None:
+@pytest.mark.parametrize(
+    ("told", "heard"),
+    [
+        ("embed 0/2, embed 2/2, draft 0/0, judge 0/5", "embedding 2, 0, 2, judging 5, 0"),
+        # A bar for each handful of drafted texts would only flicker; afterwards all is shown again.
+        ("draft 0/2, judge 0/3, draft 1/2, draft 2/2, judge 0/3", "drafting 2, 0, 1, 2, judging 3, 0"),
+        ("judge 4/4, judge 0/4", "judging 4, 4, judging 4, 0"),
+    ],
+    ids=["named and closed before the next", "not what drafting asks", "the same begins anew"],
+)
+def test_each_stage_is_shown_by_itself(told: str, heard: str) -> None:
     noting = Noting()
     with in_stages(noting) as stages:
-        stages("embed", 0, 2)
-        stages("embed", 2, 2)
-        stages(DRAFT, 0, 0)
-        stages("judge", 0, 5)
-    assert noting.heard == [
-        ("embedding", 2), ("moved", 0), ("moved", 2), ("judging", 5), ("moved", 0),
-    ]  # fmt: skip
+        for name, _, done in (each.partition(" ") for each in told.split(", ")):
+            stages(name, *map(int, done.split("/")))
+    assert ", ".join(noting.heard) == heard
     assert noting.open == 0
-
-
-def test_what_drafting_asks_is_not_shown_by_itself() -> None:
-    """A bar for each handful of drafted texts would only flicker; afterwards all is shown again."""
-    noting = Noting()
-    with in_stages(noting) as stages:
-        stages(DRAFT, 0, 2)
-        stages("judge", 0, 3)
-        stages(DRAFT, 1, 2)
-        stages(DRAFT, 2, 2)
-        stages("judge", 0, 3)
-    assert [name for name, _ in noting.heard if name != "moved"] == ["drafting", "judging"]
-    assert noting.heard[1:4] == [("moved", 0), ("moved", 1), ("moved", 2)]
-
-
-def test_the_same_stage_begins_anew() -> None:
-    noting = Noting()
-    with in_stages(noting) as stages:
-        stages("judge", 4, 4)
-        stages("judge", 0, 4)
-    assert [name for name, _ in noting.heard if name != "moved"] == ["judging", "judging"]
 
 
 class Terminal(io.StringIO):
