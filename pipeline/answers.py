@@ -107,8 +107,8 @@ class Answer:
         by_id = {member.id: member.text for member in action.members}
         about = tuple(About(name, text) for name, text in by_id.items())
         if isinstance(action, Resolve | Merge) and action.said:
-            sides = zip(_sides(action), action.said, strict=True)
-            about = tuple(About(name, by_id[name], said) for name, said in sides)
+            pairs = zip(sides(action), action.said, strict=True)
+            about = tuple(About(name, by_id[name], said) for name, said in pairs)
         return cls(say, str(action.kind), keys_of(action), about, at, run, key=content_key(action))
 
     @classmethod
@@ -167,15 +167,20 @@ def keys_of(action: Action) -> frozenset[str]:
         case Resolve() | Merge() if action.said:
             return frozenset({said_key(*action.said)})
         case Resolve():
-            sides = {member.id: member for member in action.members}
+            held = {member.id: member for member in action.members}
             judged = [(v.pair.a, v.pair.b) for v in action.verdicts]
             pairs = judged or list(itertools.product(action.a, action.b))
-            return frozenset(rejection_key(sides[a], sides[b]) for a, b in pairs if a in sides and b in sides)
-        case Merge():
-            return _pairs_of(action)
+            return frozenset(rejection_key(held[a], held[b]) for a, b in pairs if a in held and b in held)
+        case Merge():  # every pair of different texts; equal texts are a pair where there are two of them
+            counted = Counter(member.text_hash for member in action.members)
+            one_of = {member.text_hash: member for member in action.members}
+            twins = ((one_of[text], one_of[text]) for text, count in counted.items() if count > 1)
+            different = itertools.combinations(one_of.values(), 2)
+            return frozenset(rejection_key(a, b) for a, b in (*different, *twins))
 
 
-def _sides(action: Resolve | Merge) -> tuple[str, str]:
+def sides(action: Resolve | Merge) -> tuple[str, str]:
+    """The memories of the two sentences of an action, in the order in which it names these."""
     if isinstance(action, Resolve):
         return action.a[0], action.b[0]
     stays = str(action.survivor)
@@ -208,15 +213,6 @@ def rewritten(answered: Iterable[str]) -> frozenset[str]:
 def said_key(a: str, b: str) -> str:
     """Name of a pair of sentences; it outlives edits around them."""
     return ":".join(sorted((text_hash(a), text_hash(b))))
-
-
-def _pairs_of(merge: Merge) -> frozenset[str]:
-    """Every pair of different texts; equal texts are a pair where there are two of them."""
-    counted = Counter(member.text_hash for member in merge.members)
-    one_of = {member.text_hash: member for member in merge.members}
-    pairs = itertools.combinations(one_of.values(), 2)
-    twins = ((one_of[text], one_of[text]) for text, count in counted.items() if count > 1)
-    return frozenset(rejection_key(a, b) for a, b in (*pairs, *twins))
 
 
 def unanswered(plan: Plan, answered: Collection[str], *, asked: Collection[str] = ()) -> Plan:

@@ -104,6 +104,12 @@ class Guarded:
             raise UsageError("What is added is a text, a message of a role and a content, or a list of them.")
         said = [{"role": "user", "content": each} if isinstance(each, str) else dict(each) for each in given]
         told, results, unknown = [], [], []
+
+        def stored(messages: list[Any], *, infer: bool) -> list[Any]:
+            given = {"metadata": dict(metadata)} if metadata is not None else {}
+            added = self._client.add(messages, infer=infer, **given, **options)
+            return list(added.get("results", [added]) if isinstance(added, Mapping) else added or ())
+
         with self._opened() as session:
             for message in said:
                 text, role = message.get("content"), message.get("role")
@@ -119,25 +125,13 @@ class Guarded:
                 elif infer:
                     unknown.append(message)
                 else:
-                    added = self._added([message], metadata, options, infer=False)
+                    added = stored([message], infer=False)
                     results += added
                     if len(added) == 1 and "id" in added[0]:
                         self._oppose(session, str(added[0]["id"]), checked)
             if infer and unknown:
-                results += self._added(said, metadata, options, infer=True)
+                results += stored(said, infer=True)
         return {"results": results, "check": told}
-
-    def _added(
-        self,
-        messages: Any,  # noqa: ANN401
-        metadata: Mapping[str, Any] | None,
-        options: Mapping[str, Any],
-        *,
-        infer: bool,
-    ) -> list[Any]:
-        given = {"metadata": dict(metadata)} if metadata is not None else {}
-        added = self._client.add(messages, infer=infer, **given, **options)
-        return list(added.get("results", [added]) if isinstance(added, Mapping) else added or ())
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[Session]:

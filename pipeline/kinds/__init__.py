@@ -51,7 +51,7 @@ class Kind(Hooks, Protocol):
         """What of the store may not be read, with the reason."""
         return []
 
-    def relations(self, journal: Journal, run: str) -> RelationChanges | None:  # noqa: ARG002
+    def relations(self, journal: Journal, run: str) -> RelationChanges | None:
         """What a run did to relations, which have no line among its actions; None if that is not known."""
         return None
 
@@ -74,7 +74,7 @@ class Kind(Hooks, Protocol):
         settings = self.graph.model_copy(update=limits)
         return relevance(learning, nodes_of(memories), self.core, settings=settings, **asked)
 
-    def condemned(self, inventory: Inventory, means: Means) -> int | None:  # noqa: ARG002
+    def condemned(self, inventory: Inventory, means: Means) -> int | None:
         """How many memories a pass would prune, needing no model; None where age alone decides."""
         return None
 
@@ -82,11 +82,11 @@ class Kind(Hooks, Protocol):
         """How the memory is doing."""
         return health_of_store(inventory, means, ages=self.condemned(inventory, means) is None)
 
-    def due(self, now: datetime) -> tuple[bool, str] | None:  # noqa: ARG002
+    def due(self, now: datetime) -> tuple[bool, str] | None:
         """Whether a pass is due, and why, by notes of the kind's own; None if there are none."""
         return None
 
-    def remember(self, *, now: datetime, run: str) -> None:  # noqa: ARG002
+    def remember(self, *, now: datetime, run: str) -> None:
         """Record the state of the store after a run, if later runs compare with it."""
         return
 

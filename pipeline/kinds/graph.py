@@ -95,7 +95,7 @@ class GraphKind(Kind):
         self._judge = GraphJudge(nodes, reader, self.graph, means)
         return self._judge
 
-    def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:  # noqa: ARG002
+    def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:
         """What is forgotten, promoted, or stands twice; and observations that may say the same."""
         view, going, held = cast("GraphView", view), list[Prune](), 0
         for item in self._forgotten(view, means):
@@ -119,7 +119,7 @@ class GraphKind(Kind):
         going = {name for action in actions if isinstance(action, Prune) for name in action.removes}
         return [each for each in (self._judge.said if self._judge else ()) if not going & each.places]
 
-    def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:  # noqa: ARG002
+    def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
         """The most descriptive entity stays and says what all of them say."""
         assert self._judge is not None  # noqa: S101  (asked during a pass alone)
         nodes, now = self._judge.nodes, self._judge.means.now
@@ -145,10 +145,7 @@ class GraphKind(Kind):
         )
 
     def conflicts(
-        self,
-        view: View,
-        verdicts: Sequence[Verdict],  # noqa: ARG002  (of whole entities)
-        actions: Sequence[Action],
+        self, view: View, verdicts: Sequence[Verdict], actions: Sequence[Action]
     ) -> Sequence[Resolve]:
         """One for each two observations that cannot both hold."""
         nodes = cast("GraphView", view).nodes
@@ -209,7 +206,7 @@ class GraphKind(Kind):
         """What a run did to them, as far as the state before it is known."""
         return changes_of_run(run, journal, self.store)
 
-    def spoken(self, inventory: Inventory, today: date) -> Iterator[tuple[Memory, Sequence[str]]]:  # noqa: ARG002
+    def spoken(self, inventory: Inventory, today: date) -> Iterator[tuple[Memory, Sequence[str]]]:
         """Entities; an observation with the name of what it is about, unless that is a label."""
         for node in nodes_of(inventory.memories):
             said = [text if node.labelled else statement(node.id, [text]) for text in node.content]

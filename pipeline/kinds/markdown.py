@@ -117,7 +117,7 @@ class MarkdownKind(Kind):
         self._looked = view
         return replace(view, units=tuple(view.staying) if ActionKind.MERGE in self.wanted else ())
 
-    def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:  # noqa: ARG002
+    def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:
         """What the project says is gone goes; sentences and files that may say the same are asked about."""
         view = cast("MarkdownView", view)
         if view.inventory.gaps or _JUDGED.isdisjoint(self.wanted):
@@ -158,10 +158,7 @@ class MarkdownKind(Kind):
         )
 
     def conflicts(
-        self,
-        view: View,
-        verdicts: Sequence[Verdict],  # noqa: ARG002
-        actions: Sequence[Action],
+        self, view: View, verdicts: Sequence[Verdict], actions: Sequence[Action]
     ) -> Sequence[Resolve]:
         """Sentences of what stays that cannot both hold, and what a rule answered."""
         if ActionKind.RESOLVE not in self.wanted:
@@ -204,7 +201,7 @@ class MarkdownKind(Kind):
         """All new texts in one for each memory, links, and the indexes."""
         return follow(plan, present)[0]
 
-    def spoken(self, inventory: Inventory, today: date) -> Iterator[tuple[Memory, Sequence[str]]]:  # noqa: ARG002
+    def spoken(self, inventory: Inventory, today: date) -> Iterator[tuple[Memory, Sequence[str]]]:
         """All memories, by all of their sentences."""
         for memory in inventory.memories:
             yield memory, statements(memory.text)
@@ -225,7 +222,7 @@ class MarkdownKind(Kind):
                 terms.setdefault(memory_id, tuple(own[:2]))
         return evidence(self._transcripts, terms)
 
-    def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:  # noqa: ARG002
+    def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:
         """See `Kind.report`; texts are always shown."""
         if proposal.findings is None:
             return PlanReport(proposal.plan, explain=explain)

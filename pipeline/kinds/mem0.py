@@ -97,7 +97,7 @@ class Mem0Kind(Kind):
             return united
         return replace(united, survivor=most_complete(units).id)
 
-    def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:  # noqa: ARG002
+    def report(self, proposal: Proposal, journal: Journal, *, explain: bool) -> Report:
         """See `Kind.report`."""
         return Report(proposal.plan, explain=explain)
 

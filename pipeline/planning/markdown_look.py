@@ -18,7 +18,7 @@ from ...models.text.tables import expression, table_words
 from ...models.text.words import significant_words, topic
 from ...records import Memory, Scope, rejection_key
 from ..actions import Action, Cause, Merge, Prune, Resolve, Rewrite
-from ..answers import said_key
+from ..answers import said_key, sides
 from ..judging.statements import Finding, Statement, repeating
 from ..plan import Plan
 from ..rules.markdown_drift import Drift, Freshness
@@ -166,12 +166,8 @@ def removed_by(actions: Iterable[Action]) -> set[str]:
 
 def outcome(action: Merge | Resolve) -> tuple[str, str, str, str]:
     """Which memory keeps its sentence and which loses it, and the two sentences."""
-    if isinstance(action, Merge):
-        stays = str(action.survivor)
-        goes = next((member.id for member in action.members if member.id != stays), stays)
-        return stays, goes, action.said[1], action.said[0]
-    sides = (action.a[0], action.said[0]), (action.b[0], action.said[1])
-    (stays, held), (goes, lost) = sides if action.choice == "a" else sides[::-1]
+    pairs = zip(sides(action), action.said, strict=True)
+    (goes, lost), (stays, held) = reversed([*pairs]) if getattr(action, "choice", "") == "a" else pairs
     return stays, goes, held, lost
 
 

@@ -214,15 +214,11 @@ def _mostly_old(
     old: set[str], living: Sequence[Memory], merges: Sequence[Merge], settings: Settings
 ) -> set[Scope]:
     merged = {member.id for merge in merges for member in merge.members}
-    old_before, all_before, old_after, all_after = (Counter[Scope]() for _ in range(4))
-    for memory in living:
-        old_before[memory.scope] += memory.id in old
-        all_before[memory.scope] += 1
-        old_after[memory.scope] += memory.id in old and memory.id not in merged
-        all_after[memory.scope] += memory.id not in merged
-    for merge in merges:
-        old_after[merge.scope] += old.issuperset(member.id for member in merge.members)
-        all_after[merge.scope] += 1
+    left = [memory for memory in living if memory.id not in merged]
+    fused = [merge.scope for merge in merges if old.issuperset(member.id for member in merge.members)]
+    old_before, all_before = Counter(m.scope for m in living if m.id in old), Counter(m.scope for m in living)
+    old_after = Counter([*(memory.scope for memory in left if memory.id in old), *fused])
+    all_after = Counter([*(memory.scope for memory in left), *(merge.scope for merge in merges)])
 
     def crowd(part: int, whole: int) -> bool:
         """More than one run may remove; of a few, which the budget leaves alone, more than half."""
@@ -231,7 +227,7 @@ def _mostly_old(
 
     return {
         scope
-        for scope in old_before
+        for scope in all_before
         if crowd(old_before[scope], all_before[scope]) and crowd(old_after[scope], all_after[scope])
     }
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from mem0_dream.errors import PlanFileError
 from mem0_dream.pipeline.actions import Append, Member, Promote, Reindex, Relate, Rewrite
 from mem0_dream.pipeline.plan import Plan
-from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan, to_json
+from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from messy import messy_plan, messy_store, moody_scorer, stores
 
 
@@ -30,13 +30,6 @@ def test_a_conflict_can_be_answered_in_the_file():
     text = dump_plan(messy_plan(messy_store()).with_choices({"c1": None}))
     edited = text.replace('"choice": null', '"choice": "a"')
     assert parse_plan(edited).conflicts[0].removes == ("t2",)
-
-
-def test_json_output_counts_and_lists():
-    told = to_json(messy_plan(messy_store()), None)
-    assert told["proposed"] == {"merges": 2, "prunes": 1, "conflicts": 1}
-    assert told["applied"] is None
-    assert json.loads(json.dumps(told)) == told
 
 
 @pytest.mark.parametrize(
