@@ -7,6 +7,7 @@ refused before anything is opened.
 from __future__ import annotations
 
 import contextlib
+import html
 import json
 import logging
 import shlex
@@ -14,8 +15,8 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 import click
 
@@ -208,7 +209,8 @@ def schedule_text(kind: str, command: Sequence[str], *, zone: str, secret: str =
     text = (files(__package__) / "schedules" / f"{kind}.jinja").read_text(encoding="utf-8")
     # Each template quotes with a filter of its own; none of them is a page.
     environment = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701
-    environment.filters |= {"shell": shlex.quote, "xml": escape, "json": json.dumps, "unit": _systemd_word}
+    environment.filters |= {"shell": shlex.quote, "json": json.dumps, "unit": _systemd_word}
+    environment.filters["xml"] = partial(html.escape, quote=False)
     return environment.from_string(text).render(command=command, zone=zone, secret=secret, hour=HOUR)
 
 

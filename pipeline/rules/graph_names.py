@@ -32,8 +32,8 @@ _EXTENSION = re.compile(rf"(?<=\w)\.(?:{'|'.join(table_words('rivals', 'extensio
 _GENERAL = frozenset(table_words("rivals", "general"))
 """Last words of a name that say of what kind the thing is."""
 
-_GENERAL_ALONE = frozenset({"component"})
-"""Those of them that may stand behind one word alone: "Header Component", but not "Shop System"."""
+_GENERAL_ALONE = frozenset({"component", "update"})
+"""Those of them that may stand behind one word alone: "Billing Update", but not "Shop System"."""
 
 _FOLDERS = frozenset({"directory", "folder"})
 _WRITTEN = re.compile(r"[^\W_]+")

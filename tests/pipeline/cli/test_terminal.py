@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
+from mem0_dream.__main__ import main as begin
 from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.cli.opening import open_session
 from mem0_dream.pipeline.cli.options import Options
@@ -74,3 +75,14 @@ def test_what_mem0_will_have_to_change_is_no_news_for_its_user(verbose: int, mod
         set_up_logs(verbose, as_json=False)
         warnings.warn_explicit("renamed", FutureWarning, "huggingface.py", 29, module=module)
     assert len(caught) == shown
+
+
+@pytest.mark.parametrize(("terminal", "said"), [("xterm", "starting ...\r            \r"), ("dumb", "")])
+def test_a_person_sees_at_once_that_something_begins(monkeypatch, terminal, said):
+    screen = Watched()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(sys, "argv", ["mem0-dream", "--version"])
+    monkeypatch.setenv("TERM", terminal)
+    with pytest.raises(SystemExit):
+        begin()
+    assert screen.getvalue() == said
