@@ -7,7 +7,6 @@ know: the state directory, the lock, the caches and the models.
 from __future__ import annotations
 
 import contextlib
-import functools
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -135,6 +134,10 @@ class Session:
         with self._observer.stage("judging scopes", len(shares)) as advance:
             judge_ahead(shares, self.models.cache, settings=limits, advance=advance)
 
+    def shown(self, text: str) -> str:
+        """A text as it may be shown; see `shown_text`."""
+        return shown_text(text, self.settings)
+
     def outdated(
         self, inventory: Inventory, plan: Plan | None = None, *, now: datetime, several: bool = False
     ) -> tuple[Prune, ...]:
@@ -154,8 +157,7 @@ class Session:
             for memory, said in self.kind.spoken(inventory, now.date())
             if memory.id in stored.keys() - touched and (not self.kind.scoped and len(said) > 1) == several
         ]
-        show = functools.partial(shown_text, settings=self.settings)
-        found = outdated(conflicts, may, encode=self.models.read().encode, show=show, now=now)
+        found = outdated(conflicts, may, encode=self.models.read().encode, show=self.shown, now=now)
         done = (answer for answer in answers if answer.closes or answer.applied)
         closed = frozenset(key for answer in done for key in answer.keys)
         new = [each for each in found if not keys_of(each) <= closed][:MOST]

@@ -18,11 +18,11 @@ from .planning.forgetting import rank
 from .planning.hooks import Proposal
 from .planning.plan_file import parse_plan
 from .planning.stages import Observer
+from .reporting.graph import carried_out
 from .reporting.html import Material, run_point
+from .reporting.status import status_of
 from .reporting.text import bracketed, spoken_ids
-from .rules.hygiene import shown_text
 from .stores.base import ScopeFilter
-from .writing.journal import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,6 @@ class StoreAccess:
     # Opens it, and closes it again; the observer is told how far the work has come.
     open: Callable[[Observer], contextlib.AbstractContextManager[Session]]
     look: Callable[[Session], Proposal]  # what a pass would propose to a person
-    status: Callable[[Session], dict[str, Any]]  # what it holds
     scopes: Callable[[], ScopeFilter]  # whose memories are meant
     moment: Callable[[], datetime]  # the moment ages are reckoned from
     clock: Callable[[], datetime]  # the present moment
@@ -45,11 +44,24 @@ class StoreAccess:
     retire: bool | None = None  # see `Session.apply`
 
 
-def done_by(session: Session, result: RunResult, plan: Plan) -> list[Action]:
+def done_by(session: Session, result: RunResult) -> list[Action]:
     """The actions that a run has carried out."""
-    outcomes = session.journal.outcomes(result.run) if result.run else {}
-    applied = {name for name, (outcome, _) in outcomes.items() if outcome is Outcome.APPLIED}
-    return [action for action in plan.actions if acts(action) and action.id in applied]
+    return list(filter(acts, carried_out(result.run, session.journal))) if result.run else []
+
+
+def found_status(session: Session, scopes: ScopeFilter, *, now: datetime) -> dict[str, Any]:
+    """What a store holds."""
+    inventory, store = session.read(scopes), session.store
+    return status_of(
+        inventory,
+        session.journal.runs(store.fingerprint),
+        settings=session.settings,
+        now=now,
+        accessed=session.access.last(store.fingerprint),
+        answers=session.answered,
+        kind=store.kind,
+        condemned=session.kind.condemned(inventory, session.means(now)),
+    )
 
 
 def mend(session: Session, result: RunResult, plan: Plan, *, now: datetime) -> RunResult | None:
@@ -73,8 +85,7 @@ def about(
     inventory, kind = session.read(scopes), session.store.kind
     matches = rank(query, inventory, encoder=session.models.encoder, now=now)[:limit]
     short = spoken_ids((memory.id for memory in inventory.memories), kind)
-    limits = session.settings
-    return inventory, [(m, f"[{kind}:{short[m.id]}]", shown_text(m.text, limits)) for m in matches]
+    return inventory, [(m, f"[{kind}:{short[m.id]}]", session.shown(m.text)) for m in matches]
 
 
 def plan_material(session: Session, plan: Plan) -> Material:
@@ -86,7 +97,7 @@ def plan_material(session: Session, plan: Plan) -> Material:
         session,
         plan,
         [*session.reporter(plan).remarks(), *session.kind.left_out()],
-        memories=[replace(memory, text=shown_text(memory.text, session.settings)) for memory in memories],
+        memories=[replace(memory, text=session.shown(memory.text)) for memory in memories],
         thresholds=session.models.thresholds,
         # Most of it lies in the cache since the plan was made.
         vectors=session.models.read().encode([memory.text for memory in memories]) if memories else None,

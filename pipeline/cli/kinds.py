@@ -11,7 +11,7 @@ import click
 
 from ...errors import RefusedChangeError, UsageError
 from ..actions import Merge, Prune
-from ..reporting.text import visible
+from ..reporting.text import clip, visible
 from ..stores.base import ScopeFilter
 from .asking import confirmed
 from .opening import again, open_session
@@ -54,7 +54,7 @@ def repaired(session: Session, options: Options) -> bool:
         return True
     click.echo(f"Broken lines ({len(broken)}):", err=options.auto)
     for number, line in broken:
-        click.echo(f"  line {number}, {line.reason}: {report.clip(line.raw)}", err=options.auto)
+        click.echo(f"  line {number}, {line.reason}: {clip(line.raw)}", err=options.auto)
     if not options.auto and not confirmed(f"Proposed: move them to {archive}."):
         click.echo(report.CANCELLED)
         return False
@@ -206,6 +206,3 @@ def prompt(memory_root: str, transcripts: str, extra: str | None) -> None:
         memory_root=memory_root, transcripts=transcripts, max_kilobytes=MAX_BYTES // 1000, **limits
     )  # fmt: skip
     click.echo(text if not extra else f"{text}\n## Additional context\n\n{extra.strip()}\n", nl=False)
-
-
-COMMANDS = (prompt, restore, reflect, attention)  # what the main group offers for one kind of store alone

@@ -22,10 +22,7 @@ from .terminal import WORDS, plain_terminal, tell
 
 _INTERRUPTED = 130
 _WIDE: dict[str, Any] = {"max_content_width": 100}
-COMMAND_GROUPS = tuple(WORDS["commands"].items())
-"""The commands for the help; a test holds that each stands in one line."""
-
-
+COMMAND_GROUPS = tuple(WORDS["commands"].items())  # a test holds that each stands in one line
 FIRST = (
     "config", "user_id", "agent_id", "run_id", "app_id", "all_scopes", "dry_run", "auto", "review", "retire",
     "if_due", "explain", "more", "as_json",
@@ -145,7 +142,7 @@ def _pass_over(kind: str) -> click.Command:
 
 
 for _module in (passes, pages, memories, runs, night, upkeep, kinds):
-    for _command in _module.COMMANDS:
+    for _command in (each for each in vars(_module).values() if isinstance(each, click.Command)):
         main.add_command(_command)
 for _command in map(_pass_over, WORDS["passes"]):
     main.add_command(_command)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from datetime import time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -38,48 +37,30 @@ def status(options: Options, *, check: bool, repeated: bool) -> None:
       mem0-dream status --config mem0.yaml --all
       mem0-dream status --file memory.jsonl --core core-memory.json --check
     """
+    from ..fronts import found_status
     from ..planning.engine import judged
     from ..reporting.health import health_lines
     from ..reporting.status import across_lines, in_one_scope, said_across, spoken_status
-    from ..rules.hygiene import shown_text
 
     with open_session(options) as session:
         if repeated:
-            show = functools.partial(shown_text, settings=session.settings)
             inventory = session.read(options.scopes())
             # Files and graphs have a judge of their own, within one place; there the words decide.
             means, flat = session.means(options.moment), in_one_scope(inventory)
             verdicts = judged(session.kind, flat, means)[1] if session.kind.scoped else ()
-            found = said_across(inventory, options.moment, show, verdicts)
+            found = said_across(inventory, options.moment, session.shown, verdicts)
             answer({"across": found}, across_lines(found, session.store.kind), as_json=options.as_json)
             return
-        state = found_status(session, options)
+        state = found_status(session, options.scopes(), now=options.moment)
         inventory = session.inventory or session.read(options.scopes())
         health = session.kind.health(inventory, session.means(options.moment))
         known = known_scopes(session, options, held=inventory.memories)
         texts = {memory.id: memory.text for memory in inventory.memories}
-        spoken = spoken_status(state, lambda name: shown_text(texts[name], session.settings))
+        spoken = spoken_status(state, lambda name: session.shown(texts[name]))
     lines = (full_commands(line, options) for line in (*known, *spoken, "", *health_lines(health)))
     answer(state | {"health": health.to_json()}, lines, as_json=options.as_json)
     if check and not health.ok:
         raise click.exceptions.Exit(TROUBLE)
-
-
-def found_status(session: Session, options: Options) -> dict[str, Any]:
-    """What an open store holds."""
-    from ..reporting.status import status_of
-
-    inventory = session.read(options.scopes())
-    return status_of(
-        inventory,
-        session.journal.runs(session.store.fingerprint),
-        settings=session.settings,
-        now=options.moment,
-        accessed=session.access.last(session.store.fingerprint),
-        answers=session.answered,
-        kind=session.store.kind,
-        condemned=session.kind.condemned(inventory, session.means(options.moment)),
-    )
 
 
 @command("store", "plan")
@@ -170,7 +151,6 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
     from ..judging.check import Finding
     from ..reporting.pair import check_json, check_lines
     from ..rules.graph_relevance import NOTHING_NEW, load_learning
-    from ..rules.hygiene import shown_text
 
     asked = load_learning(learning) if learning is not None else None
     if asked is not None and texts:
@@ -194,14 +174,14 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
             answer(scored.to_json(), as_json=True)
             worth = scored.save
         else:
-            show, found = functools.partial(shown_text, settings=session.settings), []
+            found = []
             for number, text in enumerate(texts):
                 found.append(known.check(text))
                 if not options.as_json:
-                    lines = check_lines(found[-1], session.store.kind, show, named=len(texts) > 1)
+                    lines = check_lines(found[-1], session.store.kind, session.shown, named=len(texts) > 1)
                     echo([""] * bool(number) + lines)
             if options.as_json:
-                answer({"texts": [check_json(each, show) for each in found]}, as_json=True)
+                answer({"texts": [check_json(each, session.shown) for each in found]}, as_json=True)
             worth = any(each.finding is not Finding.SAME for each in found)
     if not worth:
         raise click.exceptions.Exit(NOTHING_NEW)
@@ -242,7 +222,12 @@ def forget(options: Options, query: str, *, limit: int) -> None:
         picked = [matches[i] for i in _pick(len(matches)) if not matches[i][0].pinned]
         chosen = [memory for memory, _, _ in picked]
         tell_fidelity(session, inventory.fidelity, begun=bool(chosen))
-        if not chosen or not _is_meant([label for _, label, _ in picked]):
+        names = " ".join(label for _, label, _ in picked)
+        try:
+            meant = bool(chosen) and confirmed(visible(f"To forget: {names}."))
+        except UsageError:
+            raise UsageError(_NOBODY) from None
+        if not meant:
             click.echo(report.CANCELLED)
             return
         kind, now, settings = session.store.kind, options.moment, session.settings
@@ -257,17 +242,9 @@ def found(session: Session, memories: Iterable[Memory], text: str) -> Memory:
     exact = [memory for memory in listed if memory.id == wanted]
     matching = exact or [memory for memory in listed if memory.id.startswith(wanted)]
     if len(matching) != 1:
-        raise UsageError(
-            f"{len(matching)} memories have an id that begins with {wanted!r}; give one that is unique."
-        )
+        told = f"{len(matching)} memories have an id that begins with {wanted!r}"
+        raise UsageError(f"{told}; give one that is unique.")
     return matching[0]
-
-
-def _is_meant(names: list[str]) -> bool:
-    try:
-        return confirmed(visible(f"To forget: {' '.join(names)}."))
-    except UsageError:
-        raise UsageError(_NOBODY) from None
 
 
 _NOBODY = (
@@ -288,6 +265,3 @@ def _pick(count: int) -> list[int]:
     if not all(word.isdigit() and 1 <= int(word) <= count for word in words):
         raise UsageError(f"Give numbers from 1 to {count}, or all; nothing was changed.")
     return sorted({int(word) - 1 for word in words})
-
-
-COMMANDS = (status, why, history, check, forget)

@@ -27,7 +27,6 @@ from .terminal import answer, tell
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..plan import Plan, RunResult
     from ..reporting.status import Night
 
 logger = logging.getLogger(__name__)
@@ -52,24 +51,22 @@ def night(ctx: click.Context, options: Options) -> Iterator[None]:
     number = _noted(options, ctx.meta[_KEPT], None)[0]
     try:
         yield
-    except BaseException as error:
-        _end(ctx, options, error, number)
-        raise
-    _end(ctx, options, None, number)
+    finally:
+        _end(ctx, options, sys.exc_info()[1], number)
 
 
-def tell_night(plan: Plan, result: RunResult) -> None:
+def note_night(told: Night) -> None:
     """Note what a pass found and did; nothing outside of a night."""
-    from ..reporting.status import night_done
-
-    _change(night_done(plan, result))
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None and _KEPT in ctx.meta:
+        ctx.meta[_KEPT] |= told
 
 
 def tell_due(options: Options, due: bool, why: str) -> None:  # noqa: FBT001
     """Say whether a pass is due and why, on the error stream and to what watches over the night."""
     tell(f"{'due' if due else 'not due'}: {why}.")
     if not due:
-        _change({"outcome": "not due", "said": why})
+        note_night({"outcome": "not due", "said": why})
         if options.as_json:
             answer({"due": False, "reason": why}, as_json=True)
 
@@ -122,12 +119,6 @@ def show_last(options: Options, *, within: float, as_json: bool) -> None:
     answer(whole, lines, as_json=as_json)
     if not healthy:
         raise click.exceptions.Exit(TROUBLE)
-
-
-def _change(told: Night) -> None:
-    ctx = click.get_current_context(silent=True)
-    if ctx is not None and _KEPT in ctx.meta:
-        ctx.meta[_KEPT] |= told
 
 
 def _end(ctx: click.Context, options: Options, error: BaseException | None, number: int | None) -> None:
@@ -203,9 +194,8 @@ def schedule_text(kind: str, command: Sequence[str], *, zone: str, secret: str =
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise UsageError(
-            f"There is no time zone {zone!r}; give an IANA name such as Europe/Berlin."
-        ) from None
+        told = f"There is no time zone {zone!r}; give an IANA name such as Europe/Berlin."
+        raise UsageError(told) from None
     text = (files(__package__) / "schedules" / f"{kind}.jinja").read_text(encoding="utf-8")
     # Each template quotes with a filter of its own; none of them is a page.
     environment = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701
@@ -243,6 +233,3 @@ def schedule(options: Options, printed: str, time_zone: str, further: tuple[str,
     command.make_context("mem0-dream", words[command is not group :])  # click takes its list apart
     secret = _SECRETS.get(options.kind, "")
     click.echo(schedule_text(printed, [program, *words], zone=time_zone, secret=secret), nl=False)
-
-
-COMMANDS = (schedule,)

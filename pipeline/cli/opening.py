@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Told = tuple[Run, tuple[Recorded, ...]]
     Opened = tuple[Kind, Mapping[str, Any]]  # a store as its kind, and the settings it came with
 
-_OPENED = "mem0_dream.opened"
+OPENED = "mem0_dream.opened"  # under this name the fingerprint of the store that was opened last is kept
 KNOWN_SHOWN = 8  # users that are named where one is not known
 _VARIABLES = {
     PLATFORM: {"host": "MEM0_HOST", "org": "MEM0_ORG_ID", "project": "MEM0_PROJECT_ID"},
@@ -58,15 +58,9 @@ def open_session(options: Options, *, observer: Observer | None = None) -> Itera
         store = session.store.fingerprint
         ctx = click.get_current_context(silent=True)
         if ctx is not None:
-            ctx.meta[_OPENED] = store
+            ctx.meta[OPENED] = store
         note_place(session.journal, store, options)
         yield session
-
-
-def store_of(ctx: click.Context) -> str | None:
-    """The fingerprint of the store that was opened last."""
-    store = ctx.meta.get(_OPENED)
-    return store if isinstance(store, str) else None
 
 
 def known_scopes(session: Session, options: Options, *, held: object) -> list[str]:
@@ -88,7 +82,6 @@ def known_scopes(session: Session, options: Options, *, held: object) -> list[st
 def require_store(options: Options) -> None:
     """Refuse options that name no store, before anything is opened."""
     options.scopes()
-    refuse_second_opinion(options)
     require_place(options)
     if options.kind == MARKDOWN:
         from ..stores.markdown.directories import discover
@@ -99,12 +92,6 @@ def require_store(options: Options) -> None:
 
         load_config(Path(str(options.config)))
     # Key and address of a service come from the environment, and are looked at where it is opened.
-
-
-def refuse_second_opinion(options: Options) -> None:
-    """Refuse a second opinion on a graph, whose proposals no language model judges."""
-    if options.kind == GRAPH and options.second_opinion is not None:
-        raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
 
 
 def refuse_gaps(gaps: Sequence[str], told: str) -> None:
@@ -121,7 +108,9 @@ def tell_fidelity(session: Session, notes: Iterable[str], *, begun: bool = True)
 
 
 def require_place(options: Options) -> None:
-    """Refuse options that name no graph or two, or no configuration of mem0."""
+    """Refuse options that name no graph or two, or no configuration of mem0; no LLM judges a graph."""
+    if options.kind == GRAPH and options.second_opinion is not None:
+        raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
     if options.kind == GRAPH and (options.graph_file is None) == (options.mcp is None):
         raise ConfigError(
             "Name one graph: its file with --file memory.jsonl, or its server with --mcp COMMAND."
@@ -200,13 +189,11 @@ def _remote(options: Options) -> Opened:
     patience = checked(Patience, section.pop("remote", {}), "mem0_dream.remote")
     for name, variable in _VARIABLES[options.kind].items():  # noted, so that a printed command gets there
         setattr(options, name, getattr(options, name) or os.environ.get(variable) or None)
+    from ..stores.remote.services import open_platform, open_server
+
     if options.kind == PLATFORM:
-        from ..stores.remote.services import open_platform
-
-        store = open_platform(host=options.host, org=options.org, project=options.project, patience=patience)
-        return _of_records(store, options), section
-    from ..stores.remote.services import open_server
-
+        place: Any = {"host": options.host, "org": options.org, "project": options.project}
+        return _of_records(open_platform(**place, patience=patience), options), section
     if not options.url:
         raise ConfigError("Name the server: mem0-dream server http://localhost:8888, or --url.")
     return _of_records(open_server(options.url, patience=patience), options), section

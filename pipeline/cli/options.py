@@ -8,7 +8,7 @@ subcommand leaves out is taken from the group, so `mem0-dream --config c.yaml st
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -213,15 +213,19 @@ class Options:
         for name, row in ROWS.items():
             value = given.get(name)
             # 0 is a value for --max-delete, so only what is left at its default is inherited.
-            given_here = value is not None and value != row.how.get("default")
-            setattr(options, name, value if given_here else getattr(above, name))
+            inherits = value is None or value == row.how.get("default")
+            setattr(options, name, getattr(above, name) if inherits else value)
         places = {ROWS[name].kinds for name in options.named if name in ROWS and ROWS[name].place}
         single = (only[0] for only in places if len(only) == 1)
         options.store_kind = options.store_kind or kind or next(single, None)
         if kind is not None and options.store_kind != kind:
             raise UsageError(f"This command works on --store {kind}, not on --store {options.store_kind}.")
-        if ctx.invoked_subcommand is None:
-            _refuse_other_kinds(options.named, options.kind)
+        named = (ROWS[name] for name in sorted(options.named & ROWS.keys()))
+        foreign = next((row for row in named if options.kind not in row.kinds), None)
+        if ctx.invoked_subcommand is None and foreign is not None:
+            stores = " or ".join(f"--store {other}" for other in foreign.kinds)
+            told = f"{foreign.spoken} is an option of {stores}, not of --store {options.kind}"
+            raise UsageError(f"{told}; leave it out, or name the other store.")
         ctx.meta[_KEPT] = options
         set_up_logs(options.verbose, as_json=options.log_json)
         return options
@@ -267,9 +271,8 @@ class Options:
         if chosen.ids and self.all_scopes:
             raise UsageError("--all means every scope; leave it out, or leave the ids out.")
         if not chosen.ids and not self.all_scopes:
-            raise UsageError(
-                "Say whose memories: --user-id, --agent-id, --run-id or --app-id, or --all for every scope."
-            )
+            ids = "--user-id, --agent-id, --run-id or --app-id"
+            raise UsageError(f"Say whose memories: {ids}, or --all for every scope.")
         return chosen
 
     def wanted(self) -> frozenset[ActionKind] | None:
@@ -277,9 +280,8 @@ class Options:
         if self.only is None:
             return None
         if "index" in self.only and self.kind != MARKDOWN:
-            raise UsageError(
-                f"--only index is for Markdown directories; --store {self.kind} has merges and prunes."
-            )
+            told = f"--store {self.kind} has merges and prunes"
+            raise UsageError(f"--only index is for Markdown directories; {told}.")
         kinds = {"merges": ActionKind.MERGE, "prunes": ActionKind.PRUNE}
         return frozenset(kinds[word] for word in self.only & kinds.keys())
 
@@ -343,17 +345,6 @@ def command(
 
 
 PASS = ("store", "scope", "plan", "write", "json", "pass")  # the sorts of options that a pass has
-
-
-def _refuse_other_kinds(named: Iterable[str], kind: str) -> None:
-    for name in sorted(named):
-        row = ROWS.get(name)
-        if row is not None and kind not in row.kinds:
-            stores = " or ".join(f"--store {other}" for other in row.kinds)
-            raise UsageError(
-                f"{row.spoken} is an option of {stores}, not of --store {kind}; leave it out, or name the "
-                "other store."
-            )
 
 
 def keep(options: Options) -> Options:

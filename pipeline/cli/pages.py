@@ -92,9 +92,8 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
     """
     missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
     if missing:
-        raise MissingExtraError(
-            f"A review in the browser needs {', '.join(missing)}; install with: pip install 'mem0-dream[web]'"
-        )
+        told = f"A review in the browser needs {', '.join(missing)}"
+        raise MissingExtraError(f"{told}; install with: pip install 'mem0-dream[web]'")
     from ..web.app import serve
     from ..web.desk import ReviewObserver
 
@@ -131,9 +130,8 @@ def mcp_command(options: Options, *, allow_write: bool) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
-        raise MissingExtraError(
-            "The official MCP SDK is not installed; run `pip install 'mem0-dream[mcp]'`."
-        ) from error
+        told = "The official MCP SDK is not installed; run `pip install 'mem0-dream[mcp]'`."
+        raise MissingExtraError(told) from error
     from ..mcp.tools import Tools
 
     DreamServer(Tools(access_of(options), may_write=allow_write)).run("stdio")
@@ -142,7 +140,6 @@ def mcp_command(options: Options, *, allow_write: bool) -> None:
 def access_of(options: Options) -> StoreAccess:
     """How a front reaches the store that the options name, each time anew."""
     from ..fronts import StoreAccess
-    from .memories import found_status
 
     seen: list[Settings] = []
     models: list[Models] = []
@@ -164,7 +161,6 @@ def access_of(options: Options) -> StoreAccess:
     return StoreAccess(
         open=opened,
         look=lambda session: looked(session, options),
-        status=lambda session: found_status(session, options),
         scopes=options.scopes,
         moment=lambda: options.moment,
         clock=lambda: options.clock,
@@ -187,6 +183,3 @@ def _open(address: str, folder: Path) -> None:
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
         stream.write(f'<meta http-equiv="refresh" content="0; url={html.escape(address)}">')
     webbrowser.open(file.absolute().as_uri())
-
-
-COMMANDS = (report_command, review_command, mcp_command)

@@ -19,17 +19,8 @@ from ..planning.plan_file import dump_plan, parse_plan
 from ..reporting.text import visible
 from .asking import Questions, agreed, confirmed, looked, may_ask, told_added, warned
 from .kinds import ready, repaired
-from .night import due_reason, night, note_pass, tell_due, tell_night
-from .opening import (
-    again,
-    journal_of,
-    known_scopes,
-    open_session,
-    refuse_gaps,
-    refuse_second_opinion,
-    store_of,
-    tell_fidelity,
-)
+from .night import due_reason, night, note_night, note_pass, tell_due
+from .opening import OPENED, again, journal_of, known_scopes, open_session, refuse_gaps, tell_fidelity
 from .options import GRAPH, MARKDOWN, Options, command, running
 from .terminal import answer, echo, tell
 
@@ -47,11 +38,14 @@ _BEGAN = datetime.now(UTC)
 
 def start(ctx: click.Context, options: Options) -> None:
     """One pass over the store that the options name."""
-    refuse_second_opinion(options)
     options.scopes()  # whose memories are meant is asked before anything is opened
     with night(ctx, options), open_session(options) as session:
-        if options.auto:
-            _refuse_hygiene(session, options)
+        more = [name for name in session.settings.hygiene if name not in session.settings.hygiene_auto]
+        if options.auto and options.hygiene is not None and more:  # as junk goes what the configuration names
+            raise UsageError(
+                f"--auto removes {', '.join(more)} only if the configuration says so: set "
+                f"mem0_dream.hygiene_auto: [{', '.join(more)}], or leave --auto out and look at each."
+            )
         if not ready(session, options):
             return
         if options.if_due:
@@ -63,13 +57,21 @@ def start(ctx: click.Context, options: Options) -> None:
             _show(session, options)
             return
         with session.locked(wait_s=options.wait or 0.0):
-            if repaired(session, options):
-                _pass(session, options)
+            if not repaired(session, options):
+                return
+            began = time.monotonic()
+            earlier = session.journal.interrupted(session.store.fingerprint) if options.auto else None
+            if earlier is not None:  # so that one crash cannot stop all nights
+                session.resume(earlier.id, now=options.clock)
+                tell(f"finished run {earlier.id}, which had been interrupted.")
+            plan = _carried_out(session, looked(session, options, unattended=options.auto), options, began)
+            if plan is not None and not options.auto and any(conflict.choice for conflict in plan.conflicts):
+                _asked_after(session, plan, options, began)
 
 
 def interrupted(ctx: click.Context) -> str:
     """What is true of the store after Ctrl-C, in a sentence."""
-    store = store_of(ctx)
+    store = ctx.meta.get(OPENED)
     if store is not None:
         with journal_of(running(ctx)) as journal:
             newest = next(iter(journal.runs(store)), None)
@@ -93,17 +95,6 @@ def mended(session: Session, options: Options, result: RunResult, plan: Plan) ->
         click.echo(f"Undo that first with: {again(options, 'undo', more.run)}", err=True)
 
 
-def _refuse_hygiene(session: Session, options: Options) -> None:
-    """Unattended, nothing goes as junk that the configuration does not name."""
-    settings = session.settings
-    more = [name for name in settings.hygiene if name not in settings.hygiene_auto]
-    if options.hygiene is not None and more:
-        raise UsageError(
-            f"--auto removes {', '.join(more)} only if the configuration says so: set "
-            f"mem0_dream.hygiene_auto: [{', '.join(more)}], or leave --auto out and look at each."
-        )
-
-
 def _show(session: Session, options: Options) -> None:
     earlier = session.journal.interrupted(session.store.fingerprint)
     if earlier is not None:
@@ -120,17 +111,6 @@ def _show(session: Session, options: Options) -> None:
     over = session.overdraft(proposal.plan) if options.auto else None
     if over is not None:
         tell(f"a night would hold back a part: this removes {over}, more than the delete budget.")
-
-
-def _pass(session: Session, options: Options) -> None:
-    began = time.monotonic()
-    earlier = session.journal.interrupted(session.store.fingerprint) if options.auto else None
-    if earlier is not None:  # so that one crash cannot stop all nights
-        session.resume(earlier.id, now=options.clock)
-        tell(f"finished run {earlier.id}, which had been interrupted.")
-    plan = _carried_out(session, looked(session, options, unattended=options.auto), options, began)
-    if plan is not None and not options.auto and any(conflict.choice for conflict in plan.conflicts):
-        _asked_after(session, plan, options, began)
 
 
 def _carried_out(session: Session, proposal: Proposal, options: Options, began: float) -> Plan | None:
@@ -175,6 +155,7 @@ def _asked_after(session: Session, plan: Plan, options: Options, began: float) -
 
 
 def _unattended(session: Session, proposal: Proposal, options: Options) -> Done:
+    from ..reporting.status import night_done
     from ..review import unattended
 
     refuse_gaps(proposal.plan.gaps, "Nothing was changed.")
@@ -184,7 +165,7 @@ def _unattended(session: Session, proposal: Proposal, options: Options) -> Done:
     shown = _reporter(session, replace(proposal, plan=plan), options)
     tell_fidelity(session, plan.fidelity, begun=bool(plan.actions))
     result = session.apply(plan, now=options.clock, retire=options.retire, hold_back=True)
-    tell_night(plan, result)
+    note_night(night_done(plan, result))
     for line in shown.skipped(result):
         tell(line)
     return shown, result, plan
@@ -294,7 +275,7 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
                 click.echo(report.CANCELLED)
                 return
         result = review.apply(session, plan, now=options.clock, retire=options.retire, within_budget=yes)
-        echo(report.moved_lines(result, plan, shown))
+        echo(shown.moved(result))
         click.echo(report.summary(result))
         mended(session, options, result, plan)
         if result.run:
@@ -341,6 +322,3 @@ def careless(plan: Plan) -> list[tuple[str, str]]:
         if details or words:
             told.append((merge.id, ", ".join([*(detail for _, detail in details), *words])))
     return told
-
-
-COMMANDS = (plan_command, apply_command)  # what the main group offers for plans as files

@@ -11,6 +11,7 @@ import click
 from ...errors import UsageError
 from ..answers import About, Answer
 from ..plan import RunResult, UndoResult
+from ..reporting.text import visible
 from ..stores.base import LINKS, ScopeFilter
 from .memories import found
 from .night import show_last
@@ -140,11 +141,10 @@ def reject(
 
 def _list_answers(session: Session) -> None:
     from ..reporting.status import answer_line
-    from ..rules.hygiene import shown_text
 
     answers = session.answered
     for given in answers:
-        shown = tuple(About(item.id, shown_text(item.spoken, session.settings)) for item in given.about)
+        shown = tuple(About(item.id, session.shown(item.spoken)) for item in given.about)
         click.echo(answer_line(replace(given, about=shown), session.store.kind))
     if not answers:
         click.echo("No answers yet.")
@@ -155,10 +155,8 @@ def _withdraw(session: Session, named: tuple[str, ...]) -> None:
     chosen = [each for each in answers if {str(each.number), each.run} & set(named) - {""}]
     unknown = set(named) - {word for each in chosen for word in (str(each.number), each.run)}
     if unknown:
-        raise UsageError(
-            f"There is no answer {min(unknown)!r}; `reject --list` shows their numbers and runs. "
-            "Nothing was withdrawn."
-        )
+        told = "`reject --list` shows their numbers and runs. Nothing was withdrawn."
+        raise UsageError(f"There is no answer {min(unknown)!r}; {told}")
     session.withdraw(chosen)
     click.echo(f"Withdrawn: {len(chosen)}. It may be proposed again.")
 
@@ -174,7 +172,4 @@ def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> N
     if any(each.run == result.run and not each.closes for each in answers):
         click.echo("Conflicts that had been answered are open again.", err=True)
     for memory_id, reason in result.kept:
-        click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
-
-
-COMMANDS = (runs, undo, resume, reject)
+        click.echo(visible(f"Left alone: memory {memory_id}: {reason}"))

@@ -27,15 +27,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.text import Text
 
-_HEADINGS = {
-    "Merges": "green",
-    "Likely": "cyan",
-    "Possible": "yellow",
-    "Conflicts": "yellow",
-    "Prunes": "red",
-    "##": "cyan",
-    "#": "cyan",
-}
+_HEADINGS = dict.fromkeys(("Likely", "##", "#"), "cyan") | dict.fromkeys(("Possible", "Conflicts"), "yellow")
+_HEADINGS |= {"Merges": "green", "Prunes": "red"}
 _TONES = {"goes": "red", "stays": "green"}
 _NARROWEST = 40
 WORDS: dict[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
@@ -194,30 +187,18 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
-        whole: dict[str, Any] = {
+        whole = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
+            "night": getattr(record, "night", None),
+            "error": self.formatException(record.exc_info) if record.exc_info else None,
         }
-        night = getattr(record, "night", None)
-        if night is not None:
-            whole["night"] = night
-        if record.exc_info:
-            whole["error"] = self.formatException(record.exc_info)
-        return json.dumps(whole, ensure_ascii=True)
+        return json.dumps({name: value for name, value in whole.items() if value is not None})
 
 
-class _ErrorStream(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write one line."""
-        try:
-            sys.stderr.write(self.format(record) + "\n")
-        except Exception:  # noqa: BLE001  (a log must never break what it tells about)
-            self.handleError(record)
-
-
-_JSON = _ErrorStream()
+_JSON = logging.StreamHandler()
 _JSON.setFormatter(JsonLines())
 
 
@@ -233,6 +214,7 @@ def set_up_logs(verbose: int, *, as_json: bool) -> None:
     ours = logging.getLogger("mem0_dream")
     ours.setLevel(min(level, logging.INFO) if as_json else level)
     ours.propagate = not as_json
+    _JSON.stream = sys.stderr  # as it is now
     (ours.addHandler if as_json else ours.removeHandler)(_JSON)
 
 

@@ -17,7 +17,11 @@ from .options import TROUBLE, Options, command
 from .terminal import answer, tell
 
 if TYPE_CHECKING:
+    from ..judging.calibration import Calibration, LabelledPair
     from ..stores.mem0.doctor import Condition
+
+MEGABYTE = 1 << 20
+PRECISION = 0.98  # share of automatic merges that must be right on the labelled pairs
 
 
 @command("store", "json")
@@ -36,10 +40,8 @@ def doctor(options: Options, *, yes: bool) -> None:
     with open_session(options) as session, session.locked():
         links: Any = session.store.links
         if links is None:
-            raise UsageError(
-                "doctor looks at the links beside a mem0 collection; this store has none. "
-                "For a graph there is --repair and --repair-relations."
-            )
+            told = "doctor looks at the links beside a mem0 collection; this store has none."
+            raise UsageError(f"{told} For a graph there is --repair and --repair-relations.")
         state = links.diagnose()
         answer(_to_json(state), _lines(state), as_json=options.as_json)
         if state.ok:
@@ -93,13 +95,6 @@ def _to_json(state: Condition) -> dict[str, Any]:
     }
 
 
-MEGABYTE = 1 << 20
-PRECISION = 0.98  # share of automatic merges that must be right on the labelled pairs
-
-if TYPE_CHECKING:
-    from ..judging.calibration import Calibration, LabelledPair
-
-
 @command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--scorer", help="Whose thresholds to fit. [default: the configured one]")
@@ -136,9 +131,8 @@ def answered_pairs(directory: Path) -> tuple[LabelledPair, ...]:
     with contextlib.closing(Journal(directory)) as journal:
         pairs = parse_pairs(journal.pairs(), source="the journal")
     if not pairs:
-        raise UsageError(
-            "There are no answers to learn from yet; answer some proposals, or name a file of labelled pairs."
-        )
+        told = "answer some proposals, or name a file of labelled pairs"
+        raise UsageError(f"There are no answers to learn from yet; {told}.")
     return pairs
 
 
@@ -191,6 +185,3 @@ def cache(options: Options, *, prune: int | None) -> None:
     entries, size = kept.prune(MAX_BYTES if prune is None else prune * MEGABYTE)
     held, most = f"{entries:,} entries, {size / MEGABYTE:.1f} MB", MAX_BYTES // MEGABYTE
     click.echo(f"{kept.path}: {held} of at most {most:,}.")
-
-
-COMMANDS = (doctor, calibrate, cache)

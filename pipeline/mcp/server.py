@@ -28,7 +28,7 @@ from pydantic import ValidationError
 
 from ...errors import DreamError
 from ..planning.stages import Advance
-from ..reporting.report import visible
+from ..reporting.text import visible
 from .tools import CHANGES, Tools, shown
 
 OFF = (

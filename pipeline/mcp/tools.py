@@ -8,7 +8,6 @@ shown, and what became of it. It is only ever applied as it was shown.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, replace
@@ -21,19 +20,18 @@ from ...errors import DreamError, JournalError, PlanFileError, UsageError
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
 from ..answers import content_key, open_conflicts
 from ..engine import Session
-from ..fronts import StoreAccess, about, done_by, settle
+from ..fronts import StoreAccess, about, done_by, found_status, settle
 from ..plan import Plan, RunResult, spoken_id
 from ..planning.doubts import open_question
 from ..planning.forgetting import forget_plan
 from ..planning.plan_file import dump_plan, parse_plan
 from ..planning.stages import Observer
 from ..reporting.pair import check_json, spoken
-from ..reporting.report import Report, explained, summary, undo_summary
+from ..reporting.report import Report, summary, undo_summary
 from ..reporting.status import answer_line
-from ..reporting.text import bracketed, visible_lines
+from ..reporting.text import bracketed, visible_lines, whole
 from ..review import Review, digest
 from ..rules.graph_relevance import Learning
-from ..rules.hygiene import shown_text
 from ..stores.files.database import Database, state_directory
 from ..writing.journal import RunState
 
@@ -249,7 +247,7 @@ class Tools:
         last = self._plans.last(store=session.store.fingerprint)
         answers = [given for given in session.answered if not given.applied]
         return {
-            **self._access.status(session),
+            **found_status(session, self._access.scopes(), now=self._access.moment()),
             "answers": [answer_line(given, session.store.kind).strip() for given in answers],
             "last_plan": last.id if last else None,
             "may_write": self.may_write,
@@ -302,8 +300,7 @@ class Tools:
         known = session.known(self._access.scopes(), now=now)
         inventory = session.inventory
         assert inventory is not None  # noqa: S101  (`known` has read it)
-        show = functools.partial(shown_text, settings=session.settings)
-        data: Data = {"texts": [check_json(known.check(text), show) for text in texts]}
+        data: Data = {"texts": [check_json(known.check(text), session.shown) for text in texts]}
         if learning is not None:
             data["learning"] = session.kind.relevance(
                 learning, inventory.memories, known=known, encoder=session.models.encoder,
@@ -388,7 +385,7 @@ class Tools:
         return {
             **asdict(result),
             "summary": summary(result) if result.run else NOTHING,
-            "done": dict(sorted(Counter(str(each.kind) for each in done_by(session, result, final)).items())),
+            "done": dict(sorted(Counter(str(each.kind) for each in done_by(session, result)).items())),
             "answered": effects,
             "moved": moved,
             "undo": self._access.command("undo", result.run) if result.run else None,
@@ -442,8 +439,8 @@ def _question(review: Review, conflict: Resolve, told: Report) -> Data:
     return {
         "id": conflict.id,
         "line": told.line(conflict),
-        "a": explained(a),
-        "b": explained(b),
+        "a": whole(a),
+        "b": whole(b),
         "a_date": _day(first),
         "b_date": _day(second),
         "newer": conflict.newer,

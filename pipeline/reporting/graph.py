@@ -32,7 +32,7 @@ from ..stores.graph.entities import PROMOTED_MARK, Node, owner_of, split_part, u
 from ..stores.graph.store import GraphStore, LastRun
 from ..writing.journal import Journal, Outcome
 from .health import Health, spoken_share
-from .report import UNCHANGED, Report, auto_summary, moved_lines, summary
+from .report import Report, auto_summary, summary
 from .text import one_line, visible
 
 _ADVICE = (
@@ -40,7 +40,6 @@ _ADVICE = (
     '(DATE)" among its observations it could be ranked, promoted, and forgotten when it is stale.'
 )
 _MOST_ORPHANS = 20  # orphans that are listed by name
-
 _MOST_DANGLING = 5  # relations to names without a line that are listed unasked
 
 
@@ -63,8 +62,8 @@ class GraphReport(Report):
         self._store, self._journal, self._settings, self._health = store, journal, settings, health
         self._view: GraphView | None = proposal.findings
         self._relations = relation_changes(document, self._plan.actions)
-        left = set(dangling(document.names, document.relations)) - set(self._relations.removed)
-        self._dangling = sorted(left)
+        left = dangling(document.names, document.relations)
+        self._dangling = sorted(set(left) - set(self._relations.removed))
 
     def lines(self) -> list[str]:
         """The report, and every relation that changes."""
@@ -91,28 +90,17 @@ class GraphReport(Report):
             *([f"  and {more} more; --explain lists all"] if more else []),
         ]
 
-    def proposal(self) -> str:
-        """The line with the totals."""
+    def _counts(self) -> list[tuple[Any, ...]]:
         plan = self._plan
         counts = (
-            (len(plan.merges), "merge", ""),
-            (len(plan.prunes), "prune", ""),
-            (len(plan.conflicts), "conflict", ""),
-            (len(_promotions(plan.actions)), "promotion", ""),
+            (len(plan.merges), "merge"),
+            (len(plan.prunes), "prune"),
+            (len(plan.conflicts), "conflict"),
+            (len(_promotions(plan.actions)), "promotion"),
             (self._relations.total, "change of relations", "changes of relations"),
-            (sum(isinstance(item, Rewrite) for item in plan.actions), "repair", ""),
+            (sum(isinstance(item, Rewrite) for item in plan.actions), "repair"),
         )
-        return f"Proposed: {', '.join(counted(*row) for row in counts if row[0])}."
-
-    def dry_run(self) -> list[str]:
-        """What a pass would do; see `Report.dry_run`."""
-        lines = super().dry_run()
-        last = [UNCHANGED] if lines[-1:] == [UNCHANGED] else []
-        return [*lines[: len(lines) - len(last)], *self._asides(), *last]
-
-    def opening(self, *, asks: bool) -> list[str]:
-        """What a person is shown before the questions; see `Report.opening`."""
-        return [*super().opening(asks=asks), *self._asides()]
+        return [row for row in counts if row[0]]
 
     def changed(self, before: Report) -> list[str]:
         """The relations, where the answers change them."""
@@ -141,7 +129,7 @@ class GraphReport(Report):
         if not auto:
             asked = open_question(self._plan.unsure)
             told = [f"{summary(result)}, {changes.counts}", *([f"{asked}."] if asked else [])]
-            return [*lines, *moved_lines(result, self._plan, self), "", *told, *self.left_open()]
+            return [*lines, *self.moved(result), "", *told, *self.left_open()]
         line = auto_summary(result, conflicts=len(self._plan.conflicts) + self._plan.left_open)
         line += "".join(f" relations_{name}={len(edges)}" for name, edges in changes.to_json().items())
         folded, promoted = sum(isinstance(item, Rewrite) for item in done), len(_promotions(done))
@@ -266,7 +254,6 @@ def carried_out(run: str, journal: Journal) -> list[Action]:
 
 
 def _promotions(actions: Sequence[Action]) -> list[Promote | Merge]:
-
     def promotes(merge: Merge) -> bool:
         marks = [text for text in merge.observations if text.startswith(PROMOTED_MARK)]
         return any(not any(mark in member.text for member in merge.members) for mark in marks)

@@ -101,11 +101,14 @@ def graph_state(
     last: LastRun | None = None,
 ) -> Health:
     """The state of a graph; `duplicates` are entities that another one may replace."""
-    rows = [(_counted_type(node.type), node.usage) for node in nodes]
+    rows = []
+    for node in nodes:  # "market-research" is counted as research
+        own = node.type.casefold()
+        known = (each for each in TYPES if own == each or own.endswith((f"-{each}", f"_{each}")))
+        rows.append((next(known, node.type), node.usage))
     alone = len(orphans(document.names, document.relations))
     health = _health_of(rows, duplicates, alone, settings=settings, now=now, gaps=gaps)
-    by_type = dict.fromkeys(TYPES, 0) | dict(health.by_type)
-    return replace(health, by_type=by_type, last=last.at if last else None, keeps_runs=True)
+    return replace(health, last=last.at if last else None, keeps_runs=True)
 
 
 def health_of_store(inventory: Inventory, means: Means, *, ages: bool) -> Health:
@@ -121,12 +124,6 @@ def health_of_store(inventory: Inventory, means: Means, *, ages: bool) -> Health
     double = sum(copies.values()) - len(copies)
     limits = GraphSettings(forget_unused=means.settings.stale_after)
     return _health_of(rows, double, None, settings=limits, now=means.now, ages=ages, gaps=inventory.gaps)
-
-
-def _counted_type(kind: str) -> str:
-    """The type under which a memory is counted: "market-research" is research."""
-    own = kind.casefold()
-    return next((known for known in TYPES if own == known or own.endswith((f"-{known}", f"_{known}"))), kind)
 
 
 def _health_of(
@@ -157,7 +154,8 @@ def _health_of(
         ("orphans", orphans, some, "Without a relation: {}; --relate proposes some.", ""),
     )
     count = Counter(kind or "(no type)" for kind, _ in rows)
-    first = {kind: count.pop(kind) for kind in TYPES if kind in count}
+    # All types that a graph is made of, and of another store those that it has.
+    first = {kind: count.pop(kind, 0) for kind in TYPES if kind in count or orphans is not None}
     return Health(
         total=total,
         by_type=first | dict(sorted(count.items())),

@@ -47,8 +47,8 @@ from ..stores.markdown.directories import (
 from ..stores.markdown.document import file_of
 from ..stores.markdown.project import Quotation
 from .differences import Marked, changes
-from .report import Report, likely, one_line
-from .text import clip, day, visible
+from .report import Report, likely
+from .text import clip, day, one_line, visible
 
 PREFIX = "[DRY RUN]"
 UNTOUCHED = f"{PREFIX} No files were modified. Run without --dry-run to apply changes."
@@ -96,26 +96,24 @@ class PlanReport(Report):
     def _alike(self, texts: Iterable[NewText]) -> list[tuple[str, list[NewText]]]:
         """New texts, indexes last; those in which the same folders moved are together, with what moved."""
         alike: dict[str, list[NewText]] = defaultdict(list)
-        for change in sorted(texts, key=lambda action: isinstance(action, Reindex)):
+        for change in texts:
             alike[_moves(change, self._texts[change.survivor])].append(change)
-        few = [change for key, same in alike.items() if not key or len(same) < _ALIKE for change in same]
-        many = [(key, same) for key, same in alike.items() if key and len(same) >= _ALIKE]
-        return many + [("", [change]) for change in sorted(few, key=lambda each: isinstance(each, Reindex))]
+        many = {key: same for key, same in alike.items() if key and len(same) >= _ALIKE}
+        few = [change for key, same in alike.items() if key not in many for change in same]
+        return [*many.items(), *(("", [x]) for x in sorted(few, key=lambda each: isinstance(each, Reindex)))]
 
     def _places(self, same: Iterable[NewText]) -> str:
         return f"    {', '.join(self.place(change.survivor) for change in same)}"
 
-    def proposal(self) -> str:
-        """The line with the totals."""
+    def _counts(self) -> list[tuple[Any, ...]]:
         plan = self._plan
-        merges, prunes = counted(len(plan.merges), "merge"), counted(len(plan.prunes), "prune")
-        return f"Proposed: {merges}, {prunes}, {counted(len(plan.rewrites), 'update')}."
+        return [(len(plan.merges), "merge"), (len(plan.prunes), "prune"), (len(plan.rewrites), "update")]
 
     def question(self, conflict: Resolve) -> str:
         """What a person is asked about a conflict."""
         ids = (conflict.a[0], conflict.b[0])
         a, b = map(visible, conflict.places) if conflict.places else map(self.place, ids)
-        return f'{self.count(conflict)}{a} vs {b} — "{one_line(conflict.topic)}" '
+        return f'{self._place(conflict)}{a} vs {b} — "{one_line(conflict.topic)}" '
 
     def sides(self, conflict: Resolve) -> list[str]:
         """Both sentences of a conflict, in full, with the dates of their files."""
@@ -139,13 +137,13 @@ class PlanReport(Report):
         """Why a memory goes, as the original words it."""
         if isinstance(action, Prune):
             return one_line(action.detail) or str(Freshness.FULLY_STALE)
-        word = "DUPLICATE of" if isinstance(action, Merge) else "CONTRADICTED by"
-        return f"{word} {self._winner(memory_id, action)}"
+        return "{} {}".format(*self._lost_to(memory_id, action))
 
-    def _winner(self, memory_id: str, action: Merge | Resolve) -> str:
+    def _lost_to(self, memory_id: str, action: Merge | Resolve) -> tuple[str, str]:
         survivor = file_of(action.survivor or "")
         same = "another entry of " if survivor == file_of(memory_id) else ""
-        return same + visible(PurePosixPath(survivor).name)
+        word = "DUPLICATE of" if isinstance(action, Merge) else "CONTRADICTED by"
+        return word, same + visible(PurePosixPath(survivor).name)
 
     def _lost(self, memory_id: str, action: Action) -> list[str]:
         stays = isinstance(action, Merge) and memory_id in action.exact
@@ -306,8 +304,8 @@ class MarkdownReport(PlanReport):
             if drift is None or drift.freshness is not Freshness.FULLY_STALE:
                 return one_line(action.detail)
             return f"Fully stale: all referenced files removed ({one_line(', '.join(drift.missing))})"
-        word = "Duplicate of" if isinstance(action, Merge) else "Contradicted by"
-        return f"{word} `{self._winner(memory_id, action)}`"
+        word, survivor = self._lost_to(memory_id, action)
+        return f"{word.capitalize()} `{survivor}`"
 
 
 def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:

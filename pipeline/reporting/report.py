@@ -7,7 +7,7 @@ kind of store that has more to say does so in sections of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from string import ascii_uppercase
 from typing import Any
@@ -22,11 +22,7 @@ from ..planning.doubts import Doubt, open_question, probability, ranked
 from ..planning.plan_file import to_json
 from .differences import Marked, Tone, changes, excerpts, marked
 from .pair import scores, spoken
-from .text import clip, one_line, short_ids, spoken_ids, visible
-from .text import day as _day
-from .text import whole as explained
-
-__all__ = ["Report", "clip", "explained", "one_line", "short_ids", "spoken_ids", "visible"]
+from .text import clip, day, one_line, spoken_ids, visible, whole
 
 TITLE = "## dream — consolidation report"
 NOTHING_STORED = "No memories found. Nothing to consolidate."
@@ -68,18 +64,21 @@ class Report:
 
     def dry_run(self) -> list[str]:
         """What a pass would do."""
-        lines = Report.opening(self, asks=False)
-        return [*lines, self.proposal(), *self._gaps(), UNCHANGED] if self._plan.actions else lines
+        some = bool(self._plan.actions)
+        told = [self.proposal(), *self._gaps()] if some else []
+        return [*self._begin(asks=False), *told, *self._asides(), *[UNCHANGED] * some]
 
     def opening(self, *, asks: bool) -> list[str]:
         """What a person is shown before the questions."""
+        return [*self._begin(asks=asks), *self._asides()]
+
+    def _begin(self, *, asks: bool) -> list[str]:
         gaps = self._plan.gaps
         if self._plan.actions:
             return [*self.lines(), *self._more(), *([] if asks else self.left_open())]
         if gaps:
-            raise IncompleteListingError(
-                f"Read-only: {'; '.join(gaps)}. Nothing was found in what could be listed."
-            )
+            told = "Nothing was found in what could be listed."
+            raise IncompleteListingError(f"Read-only: {'; '.join(gaps)}. {told}")
         alone = [TITLE, "", *self.doubtful()] if self.shown_doubts else []
         return alone if asks else [*alone, *self.nothing()]
 
@@ -93,11 +92,13 @@ class Report:
 
     def proposal(self) -> str:
         """The line with the totals."""
+        return f"Proposed: {', '.join(counted(*row) for row in self._counts())}."
+
+    def _counts(self) -> list[tuple[Any, ...]]:
         plan = self._plan
-        parts = [(plan.merges, "merge"), (plan.prunes, "prune"), (plan.conflicts, "conflict")]
-        counts = [counted(len(actions), noun) for actions, noun in parts]
-        counts += [counted(len(plan.rewrites), "change")] if plan.rewrites else []
-        return f"Proposed: {', '.join(counts)}."
+        changes = [(len(plan.rewrites), "change")] if plan.rewrites else []
+        conflicts = (len(plan.conflicts), "conflict")
+        return [(len(plan.merges), "merge"), (len(plan.prunes), "prune"), conflicts, *changes]
 
     def nothing(self) -> list[str]:
         """The lines where nothing is to be applied; open conflicts are named all the same."""
@@ -118,18 +119,20 @@ class Report:
         lines: list[str] = []
         for side, ids, text in zip("AB", (conflict.a, conflict.b), excerpts(*said), strict=True):
             lines.append(self._row(f"  {side}: ", conflict, ids[0], text).followed(likely(conflict, side)))
-            lines += [self._row("     with ", conflict, other, explained(texts[other])) for other in ids[1:]]
+            lines += [self._row("     with ", conflict, other, whole(texts[other])) for other in ids[1:]]
         return lines
 
     def question(self, conflict: Resolve) -> str:
         """What a person is asked about a conflict."""
-        return self.count(conflict) + self.line(conflict).removesuffix("[A/B/skip]")
+        return self._place(conflict) + self.line(conflict).removesuffix("[A/B/skip]")
 
-    def count(self, conflict: Resolve) -> str:
-        """Which of several open conflicts one is."""
+    def _place(self, conflict: Resolve) -> str:
         open_ = [item.id for item in self._plan.conflicts if item.choice is None]
         several = conflict.id in open_ and len(open_) > 1
         return f"{open_.index(conflict.id) + 1} of {len(open_)}: " if several else ""
+
+    def _asides(self) -> list[str]:
+        return []
 
     def remarks(self) -> list[str]:
         """What stands beside the plan on a page: relations that change, what a person should look at."""
@@ -146,8 +149,14 @@ class Report:
                 return [NOTHING_STORED]
             return [auto_summary(result, conflicts=len(self._plan.conflicts) + self._plan.left_open)]
         left = open_question(self._plan.unsure)
-        lines = [*moved_lines(result, self._plan, self), summary(result)]
+        lines = [*self.moved(result), summary(result)]
         return [*lines, *([f"{left}."] if left else []), *self.left_open()]
+
+    def moved(self, result: RunResult) -> list[str]:
+        """Actions that were not applied because the store had moved on."""
+        actions = {action.id: action for action in self._plan.actions}
+        moved = ((actions[name], reason) for name, reason in result.moved if name in actions)
+        return [visible(f"Skipped {self.line(action)}: {reason}") for action, reason in moved]
 
     def skipped(self, result: RunResult) -> list[str]:
         """Changes of an unattended run that could not be made; names no memory, since logs are kept."""
@@ -172,7 +181,6 @@ class Report:
         return [_safe(line) for line in (*texts, *self._behind(action))]
 
     def _sectioned(self, parts: Sequence[tuple[str, Sequence[Action]]]) -> list[str]:
-        """Each part under its title, scope by scope; foreign controls are escaped, marks are kept."""
         scopes = sorted({action.scope for _, actions in parts for action in actions})
         lines: list[str] = []
         for scope in scopes:
@@ -204,16 +212,9 @@ class Report:
         return [self.line(action), *below]
 
     def _parts(self) -> list[tuple[str, Sequence[Action]]]:
-        plan, (likely, perhaps, old) = self._plan, (part for _, part in self._doubtful())
-        return [
-            ("Merges", plan.merges),
-            ("Likely the same", likely),
-            ("Conflicts", plan.conflicts),
-            ("Possible conflicts", perhaps),
-            ("May have gone out of date", old),
-            ("Prunes", plan.prunes),
-            ("Changes", plan.rewrites),
-        ]
+        plan, (likely, *others) = self._plan, self._doubtful()
+        last = (("Prunes", plan.prunes), ("Changes", plan.rewrites))
+        return [("Merges", plan.merges), likely, ("Conflicts", plan.conflicts), *others, *last]
 
     def _doubtful(self) -> list[tuple[str, Sequence[Doubt]]]:
         shown = self.shown_doubts
@@ -244,18 +245,17 @@ class Report:
         return f"{self.label(action.members[0].id)} — {action.category or 'uncategorised'}, {age}"
 
     def _goes(self, action: Action) -> list[str]:
-        """Each text that goes, and a text that is written anew and does not fit its line."""
         if isinstance(action, Prune):
-            return [] if action.junk else [f"    {explained(action.members[0].text)}"]
+            return [] if action.junk else [f"    {whole(action.members[0].text)}"]
         if not isinstance(action, Merge):
             return []
         kept = [member.text for member in action.members if member.id == action.survivor] or [action.text]
         lines: list[str] = []
         for member in action.members:
             if member.id != action.survivor:
-                text = marked(explained(member.text), [explained(kept[0])], tone="goes")
+                text = marked(whole(member.text), [whole(kept[0])], tone="goes")
                 lines.append(self._row("    goes: ", action, member.id, text))
-        written = explained(action.text)
+        written = whole(action.text)
         return [*lines, *([f"    new: {written}"] if action.adds and clip(written) != written else [])]
 
     def pair(self, action: Action) -> list[str]:
@@ -276,7 +276,7 @@ class Report:
         of = {member.id: (doubt, member) for doubt in doubts for member in doubt.members}
         order = sorted(of.values(), key=lambda each: (str(each[1].stated_at or ""), each[1].id))
         letters = dict(zip((member.id for _, member in order), ascii_uppercase, strict=False))
-        rows = ((f"  {letters[m.id]}: ", doubt, m.id, explained(m.text)) for doubt, m in order)
+        rows = ((f"  {letters[m.id]}: ", doubt, m.id, whole(m.text)) for doubt, m in order)
         lines = list[str](self._row(*row) for row in rows)
         for doubt in doubts:
             a, b = sorted(letters[member.id] for member in doubt.members[:2])
@@ -294,11 +294,10 @@ class Report:
         return [text.behind(visible(f"  {word}: {place}  ")) for word, place, text in texts]
 
     def _row(self, before: str, action: Action, memory_id: str, text: str) -> Marked:
-        """A text of a proposal behind its memory, its date and who said it."""
         member = next(member for member in action.members if member.id == memory_id)
         ids = dict(action.scope.ids)
         by = ids.get("actor_id") or ids.get("role")
-        stated = f"{before}{self.label(memory_id)} {_day(member.stated_at)}{f', {by}' if by else ''}  "
+        stated = f"{before}{self.label(memory_id)} {day(member.stated_at)}{f', {by}' if by else ''}  "
         return (text if isinstance(text, Marked) else Marked(text)).behind(visible(stated))
 
     def _behind(self, action: Action) -> list[str]:
@@ -314,14 +313,23 @@ class Report:
             lines.append(f"    {a} ~ {b}: {scores(verdict)}")
             lines += [f"    evidence: {evidence}"] if evidence else []
         if isinstance(action, Merge):
-            return lines if action.said else [f"    {_what_stays(action, self.label)}", *lines]
+            return lines if action.said else [f"    {self._what_stays(action)}", *lines]
         newer = newer_side(action)
         told = [f"    {newer.upper()} was stated later and is the likely winner"] if newer else []
         return [*told, *lines]
 
+    def _what_stays(self, action: Merge) -> str:
+        if action.survivor is None:
+            return f"all are replaced by: {whole(action.text)}"
+        stays = self.label(action.survivor)
+        if action.rewrites:
+            return f"{stays} stays, and then says: {whole(action.text)}"
+        goes = (member.text for member in action.members if member.id != action.survivor)
+        all_said = not any(relation(text, action.text).unsaid[0] for text in goes)
+        return f"{stays} {'says it all and ' if all_said else ''}stays as it is"
+
     def _texts_of(self, action: Action) -> list[str]:
-        """A line for each memory, the words marked that differ from what it is held against."""
-        texts = {member.id: explained(member.text) for member in action.members}
+        texts = {member.id: whole(member.text) for member in action.members}
         lines: list[str] = []
         for number, member in enumerate(in_order(action)):
             side, against, stays = "", list[str](), member.id == action.survivor
@@ -338,7 +346,6 @@ class Report:
         return lines
 
     def _difference(self, action: Action) -> list[str]:
-        """What a memory that stays loses and gains, line by line; a person sees it before it happens."""
         if not isinstance(action, Merge | TextChange) or not action.rewrites:
             return []
         before = next(member.text for member in action.members if member.id == action.survivor)
@@ -354,14 +361,11 @@ def _turned(action: Merge | Resolve, verdict: Verdict) -> bool:
         return verdict.pair.a == in_order(action)[1].id
     if len(action.members) > 1:
         return verdict.pair.a == (action.survivor if isinstance(action, Merge) else action.b[0])
-    first, second = ((_line_of(said, action.members[0].text), said) for said in action.said)
-    return first > second
-
-
-def _line_of(said: str, text: str) -> int:
-    """The line on which a statement of a text begins, wrapped as it may be there."""
-    found = re.search(r"\s+".join(map(re.escape, said.split())), text)
-    return text.count("\n", 0, found.start()) if found else 0
+    text, places = action.members[0].text, list[tuple[int, str]]()
+    for said in action.said:  # the line on which it begins, wrapped as it may be there
+        found = re.search(r"\s+".join(map(re.escape, said.split())), text)
+        places.append((text.count("\n", 0, found.start()) if found else 0, said))
+    return places[0] > places[1]
 
 
 def newer_side(conflict: Resolve) -> str | None:
@@ -393,26 +397,9 @@ def auto_summary(result: RunResult, *, conflicts: int) -> str:
     return f"[mem0-dream --auto] merged={result.merged} pruned={result.pruned} conflicts_skipped={conflicts}"
 
 
-def moved_lines(result: RunResult, plan: Plan, report: Report) -> list[str]:
-    """Actions that were not applied because the store had moved on."""
-    actions = {action.id: action for action in plan.actions}
-    moved = ((actions[name], reason) for name, reason in result.moved if name in actions)
-    return [visible(f"Skipped {report.line(action)}: {reason}") for action, reason in moved]
-
-
 def undo_summary(result: UndoResult) -> str:
     """The line after an undo."""
     return f"Run {result.run} taken back — restored: {result.restored}, withdrawn: {result.withdrawn}"
-
-
-def _what_stays(action: Merge, label: Callable[[str], str]) -> str:
-    if action.survivor is None:
-        return f"all are replaced by: {explained(action.text)}"
-    if action.rewrites:
-        return f"{label(action.survivor)} stays, and then says: {explained(action.text)}"
-    goes = (member.text for member in action.members if member.id != action.survivor)
-    all_said = not any(relation(text, action.text).unsaid[0] for text in goes)
-    return f"{label(action.survivor)} {'says it all and ' if all_said else ''}stays as it is"
 
 
 def _disagreements(action: Action) -> list[str]:

@@ -21,6 +21,7 @@ from ..writing.journal import ChangeState, Operation, Recorded, Run
 from ..writing.passes import Pass
 from .text import clip, visible
 
+_ABOUT_WIDTH = 60  # characters of each text in the list of answers
 NO_CATEGORY = "(no category)"
 _LISTED = 5
 
@@ -166,14 +167,9 @@ def answer_line(answer: Answer, kind: str) -> str:
     run = f" (run {answer.run})" if answer.run else ""
     what = f"{answer.what} " if answer.what else ""
     said = answer.say.spoken
-    if answer.say is Say.TAKEN_BACK and not answer.closes:
-        said += ", open again"
-    if answer.say.changes and not answer.run:
-        said += ", not applied yet"
+    said += ", open again" if answer.say is Say.TAKEN_BACK and not answer.closes else ""
+    said += ", not applied yet" if answer.say.changes and not answer.run else ""
     return visible(f"{answer.number:>4}  {answer.at:%Y-%m-%d}  {said}: {what}{about}{run}")
-
-
-_ABOUT_WIDTH = 60  # characters of each text in the list of answers
 
 
 Night = dict[str, Any]  # one unattended pass, as it is logged and noted; moments in ISO form
@@ -211,9 +207,8 @@ def require_metrics() -> None:
     try:
         import prometheus_client  # noqa: F401
     except ImportError:
-        raise MissingExtraError(
-            "--metrics needs the extra 'metrics': pip install 'mem0-dream[metrics]'."
-        ) from None
+        told = "--metrics needs the extra 'metrics': pip install 'mem0-dream[metrics]'."
+        raise MissingExtraError(told) from None
 
 
 def write_metrics(night: Night, path: Path, *, last_ok: datetime | None) -> str:

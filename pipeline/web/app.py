@@ -33,7 +33,6 @@ from ..writing.lock import store_lock
 from .desk import ReviewDesk, ReviewObserver
 
 BODY_BYTES = 1_000_000  # A longer request is refused; a merged text is far shorter
-TOKEN_BYTES = 32
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -87,7 +86,7 @@ class ReviewRoutes:
     async def page(self, request: Request) -> Response:
         """The page; without the token only its numbers."""
         if self._gate.admits(request.query_params.get("token")):
-            self._gate.seat = _secret()
+            self._gate.seat = secrets.token_urlsafe()
             return HTMLResponse(render(await self._fresh(), lines=self._desk.lines, live=True))
         whole = (await self._done(self._desk.data)).items()
         hidden = {name: type(value)() if isinstance(value, list | dict) else None for name, value in whole}
@@ -188,18 +187,14 @@ class DeniedError(Exception):
         self.status, self.moved = status, moved
 
 
-def _secret() -> str:
-    return secrets.token_urlsafe(TOKEN_BYTES)
-
-
 @dataclass(slots=True)
 class Gate:
     """The secrets of one review, and whose turn it is."""
 
     port: int  # where the review listens
     # In the address that the terminal prints; without it nothing can be changed, nor read.
-    token: str = field(default_factory=_secret)
-    csrf: str = field(default_factory=_secret)  # in the page that was given out for the token
+    token: str = field(default_factory=secrets.token_urlsafe)
+    csrf: str = field(default_factory=secrets.token_urlsafe)  # in the page that was given out for the token
     seat: str = ""  # the tab that was opened last, which alone may write
 
     def check_host(self, headers: Mapping[str, str]) -> None:

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import MovedOnError
+from ...models.text.words import counted
 from ..actions import acts
 from ..engine import Session
 from ..fronts import StoreAccess, done_by, plan_material, report_lines, settle
 from ..planning.stages import Advance, Observer, Silent
 from ..reporting import report
 from ..reporting.html import applied_data, done_data, page_data
+from ..reporting.text import visible
 from ..review import WAITS, Review, digest
-from ..rules.hygiene import shown_text
 from ..writing.journal import Journal
 
 APPLIED = 20  # runs whose changes can be taken back one by one; all others as a whole
@@ -64,11 +65,11 @@ class ReviewDesk:
                 raise MovedOnError("The answers have changed since they were shown; look once more.")
             result = self.review.apply(session, plan, now=now, retire=retire, within_budget=not over)
             settle(self.access, session, result, plan)
-            done = done_data(done_by(session, result, plan), session.retires(plan, wanted=retire))
+            done = done_data(done_by(session, result), session.retires(plan, wanted=retire))
         return {
             "run": result.run,
             "tally": done["tally"],
-            "told": [report.visible(f"Skipped {name}: {reason}.") for name, reason in result.moved],
+            "told": [visible(f"Skipped {name}: {reason}.") for name, reason in result.moved],
             "undo": self.access.command("undo", result.run) if result.run else "",
         }
 
@@ -78,7 +79,7 @@ class ReviewDesk:
             result = session.undo(run, now=self.access.clock(), actions=[action] if action else ())
             reopened = any(kept.run == run and not kept.closes for kept in session.answered)
         kept = [f"Left alone: memory {name}: {reason}" for name, reason in result.kept]
-        told = ". ".join(report.visible(line) for line in (report.undo_summary(result), *kept))
+        told = ". ".join(visible(line) for line in (report.undo_summary(result), *kept))
         again = " Conflicts that had been answered are open again." if reopened else ""
         return f"{told}. What was taken back is not proposed again.{again}"
 
@@ -145,7 +146,7 @@ class ReviewDesk:
                     "say": str(given.say),
                     "what": given.what,
                     "at": given.at.isoformat(timespec="minutes"),
-                    "texts": [shown_text(about.spoken, session.settings) for about in given.about],
+                    "texts": [session.shown(about.spoken) for about in given.about],
                 }
                 for given in reversed(session.answered)
                 if not given.applied and (not given.key or given.key not in self.review.questions)
@@ -158,9 +159,8 @@ class ReviewDesk:
         before = set(self.review.answers)
         self._look_at(session)
         lapsed = len(before - set(self.review.answers))
-        if not lapsed:
-            return "All answers still hold."
-        return "1 answer no longer fits." if lapsed == 1 else f"{lapsed} answers no longer fit."
+        some = f"{counted(lapsed, 'answer no longer fits', 'answers no longer fit')}."
+        return some if lapsed else "All answers still hold."
 
 
 class ReviewObserver:

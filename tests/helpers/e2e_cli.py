@@ -9,7 +9,7 @@ from builders import BOB, NOW, memory
 from click.testing import CliRunner, Result
 from mem0_dream.errors import StoreError
 from mem0_dream.pipeline.cli import main as cli_module
-from mem0_dream.pipeline.reporting.report import clip
+from mem0_dream.pipeline.reporting.text import clip
 from mem0_dream.testing import InMemoryStore
 
 TABS, NO_TABS = "Uses tabs for indentation in Go code.", "Never uses tabs for indentation in Go code."

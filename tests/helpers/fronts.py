@@ -7,7 +7,6 @@ from typing import Any
 
 from builders import NOW
 from mem0_dream.pipeline.cli.asking import looked
-from mem0_dream.pipeline.cli.memories import found_status
 from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.fronts import StoreAccess
@@ -31,7 +30,6 @@ def access_to(session: Callable[[Path], Session], state: Path, **more: Any) -> S
     given: dict[str, Any] = {
         "open": opened,
         "look": lambda session: looked(session, options),
-        "status": lambda session: found_status(session, options),
         "scopes": ScopeFilter,
         "moment": lambda: NOW,
         "clock": lambda: NOW,

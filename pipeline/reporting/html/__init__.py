@@ -13,7 +13,7 @@ import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.resources import files
 from typing import Any
@@ -58,7 +58,7 @@ class Material:
     memories: Sequence[Memory] = ()  # all memories of the store that the plan looked at, in order
     accessed: Mapping[str, datetime] = field(default_factory=dict)  # latest reads that are on record, by id
     thresholds: Thresholds | None = None  # where the scorer's probabilities become decisions
-    points: Sequence[RunPoint] = ()  # the runs of the store so far
+    points: Sequence[dict[str, Any]] = ()  # the runs of the store so far
     # float32 [n, d], one row for each of `memories`; None names no neighbours.
     vectors: NDArray[np.float32] | None = None
     lines: Sequence[str] = ()  # the report as the terminal prints it
@@ -86,9 +86,9 @@ class Table:
 
     def member(self, member: Member, action: Action) -> int:
         """The row of a memory of a proposal, with the text that was judged."""
+        dates: Any = {"created_at": member.created_at, "updated_at": member.updated_at}
         category = self._known.get(member.id, action).category
-        memory = Memory(member.id, member.text, action.scope, category=category)
-        return self.row(replace(memory, created_at=member.created_at, updated_at=member.updated_at))
+        return self.row(Memory(member.id, member.text, action.scope, category=category, **dates))
 
     def row(self, memory: Memory) -> int:
         """The row of a memory in these words."""
@@ -265,8 +265,7 @@ def _as_drawn(text: str, places: Places) -> Places:
 def _ordered(action: Action, *, unsure: bool) -> list[Member]:
     """The sides of a conflict one behind the other; of a merge what stays first, unless it is a question."""
     if isinstance(action, Resolve):
-        place = {memory_id: number for number, memory_id in enumerate((*action.a, *action.b))}
-        return sorted(action.members, key=lambda member: place[member.id])
+        return sorted(action.members, key=lambda member: (*action.a, *action.b).index(member.id))
     if unsure:
         return in_order(action)
     return sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
@@ -344,26 +343,11 @@ def nearby(
     return neighbours
 
 
-@dataclass(frozen=True, slots=True)
-class RunPoint:
-    """One run as it is drawn."""
-
-    id: str
-    at: str
-    state: str
-    before: Mapping[Scope, int] = field(hash=False)
-    after: Mapping[Scope, int] = field(hash=False)  # a run that was taken back changed nothing
-    removed: int = 0
-    added: int = 0
-    changed: int = 0  # memories that got another text or other relations
-    open: int = 0  # conflicts that wait for a person
-    unsure: int = 0
-    done: Sequence[Action] = field(default=(), hash=False)  # the actions that were done and stand
-    retires: Collection[str] = ()  # of which sorts of actions what went has expired instead of being deleted
+Point = dict[str, Any]  # one run: what the page draws, and the actions that stand
 
 
-def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tuple[Outcome, str]]) -> RunPoint:
-    """Count what a run did, scope by scope."""
+def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tuple[Outcome, str]]) -> Point:
+    """Count what a run did, scope by scope; one that was taken back changed nothing."""
     plan = parse_plan(run.plan)
     scopes = {action.id: action.scope for action in plan.actions}
     made = [change for change in changes if change.state is not ChangeState.INTENDED]
@@ -376,26 +360,28 @@ def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tupl
     before = {total.scope: total.memories for total in plan.totals}
     gone, new = counted(Operation.REMOVE), counted(Operation.ADD)
     undone = run.state is RunState.UNDONE
-    return RunPoint(
-        id=run.id,
-        at=run.started_at.isoformat(timespec="seconds"),
-        state=str(run.state),
-        before=before,
-        after=before if undone else {at: count - gone[at] + new[at] for at, count in before.items()},
-        removed=gone.total(),
-        added=new.total(),
-        changed=sum(change.operation is Operation.REPLACE for change in made),
-        open=plan.left_open + len(plan.conflicts) - applied,
-        unsure=len(plan.unsure),
-        done=tuple(action for action in plan.actions if action.id in standing),
-        retires=run.retires if run.retire_on else (),
-    )
+    return {
+        "id": run.id,
+        "at": run.started_at.isoformat(timespec="seconds"),
+        "state": str(run.state),
+        "before": before,
+        "after": before if undone else {at: count - gone[at] + new[at] for at, count in before.items()},
+        "removed": gone.total(),
+        "added": new.total(),
+        # memories that got another text or other relations
+        "changed": sum(change.operation is Operation.REPLACE for change in made),
+        "open": plan.left_open + len(plan.conflicts) - applied,  # conflicts that wait for a person
+        "unsure": len(plan.unsure),
+        "done": [action for action in plan.actions if action.id in standing],
+        "retires": run.retires if run.retire_on else (),
+    }
 
 
-def applied_data(points: Sequence[RunPoint], most: int) -> list[dict[str, Any]]:
+def applied_data(points: Sequence[Point], most: int) -> list[dict[str, Any]]:
     """What stands of the latest runs, newest first."""
-    latest = [point for point in reversed(points) if point.done][:most]
-    return [{"id": p.id, "at": p.at, "state": p.state} | done_data(p.done, p.retires) for p in latest]
+    latest = [point for point in reversed(points) if point["done"]][:most]
+    named = ({name: p[name] for name in ("id", "at", "state")} for p in latest)
+    return [name | done_data(p["done"], p["retires"]) for name, p in zip(named, latest, strict=True)]
 
 
 def done_data(actions: Sequence[Action], retires: Collection[str]) -> dict[str, Any]:
@@ -433,12 +419,12 @@ def tally(actions: Iterable[Action], retires: Collection[str]) -> dict[str, int]
     return {name: counted[name] for name in ("deleted", "expired", "rewritten", "added", "relations")}
 
 
-def history_data(points: Iterable[RunPoint], now_counts: Mapping[Scope, int], now: str) -> dict[str, Any]:
+def history_data(points: Iterable[Point], now_counts: Mapping[Scope, int], now: str) -> dict[str, Any]:
     """The points as the page draws them, oldest first, and the store as it stands behind the last."""
-    told = sorted(points, key=lambda point: (point.at, point.id))
-    scopes = sorted({scope for point in told for scope in point.before} | set(now_counts))
-    drawn = ("id", "at", "state", "before", "after", "removed", "added", "changed", "open", "unsure")
-    runs = [{name: getattr(point, name) for name in drawn} for point in told]
+    told = sorted(points, key=lambda point: (point["at"], point["id"]))
+    scopes = sorted({scope for point in told for scope in point["before"]} | set(now_counts))
+    unseen = ("done", "retires")
+    runs = [{name: each for name, each in point.items() if name not in unseen} for point in told]
     for run in runs:
         run |= {name: [run[name].get(scope) for scope in scopes] for name in ("before", "after")}
     present = {"at": now, "counts": [now_counts.get(scope) for scope in scopes]}
@@ -466,10 +452,14 @@ def render(data: Mapping[str, Any], *, lines: Sequence[str] = (), live: bool = F
 
 def policy(*, script: str, style: str, live: bool) -> str:
     """What the page may do: its own script and style, and on a live page requests to its own server."""
+
+    def hashed(text: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
     rules = {
         "default-src": "'none'",
-        "script-src": _hash(script),
-        "style-src": _hash(style),
+        "script-src": hashed(script),
+        "style-src": hashed(style),
         "img-src": "data:",
         "connect-src": "'self'" if live else "'none'",
         "base-uri": "'none'",
@@ -482,7 +472,3 @@ def embedded(data: Mapping[str, Any]) -> str:
     """Data as JSON that can neither end the element it stands in nor forge a character of the file."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return "".join(_ESCAPED.get(c) or (c if c.isprintable() else json.dumps(c)[1:-1]) for c in text)
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

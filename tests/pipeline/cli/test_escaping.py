@@ -11,7 +11,7 @@ from graph_world import entity, relation, write
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.terminal import Escaping
-from mem0_dream.pipeline.reporting.report import one_line, visible
+from mem0_dream.pipeline.reporting.text import one_line, visible
 from mem0_dream.records import Scope
 from mem0_dream.testing import InMemoryStore
 from typed import on_store

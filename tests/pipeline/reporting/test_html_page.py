@@ -16,7 +16,6 @@ from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.reporting.differences import changed_lines, differing
 from mem0_dream.pipeline.reporting.html import (
     Material,
-    RunPoint,
     history_data,
     lost_words,
     nearby,
@@ -207,19 +206,28 @@ class TestNearby:
 class TestOverTime:
     def test_a_run_draws_what_was_there_and_what_it_kept(self) -> None:
         began = "2026-11-01T00:00:00+00:00"
-        point = RunPoint("r", began, "applied", {ALICE: 10}, {ALICE: 8}, 3, 1, open=2, unsure=4)
+        counts = {"removed": 3, "added": 1, "changed": 0, "open": 2, "unsure": 4}
+        point = {
+            "id": "r",
+            "at": began,
+            "state": "applied",
+            "before": {ALICE: 10},
+            "after": {ALICE: 8},
+            **counts,
+        }
+        point |= {"done": [], "retires": ()}
         data = history_data([point], {ALICE: 9}, "2026-11-21T00:00:00+00:00")
-        assert data["runs"][0] | {"id": ""} == {
-            "id": "", "at": began, "state": "applied", "before": [10], "after": [8],
-            "removed": 3, "added": 1, "changed": 0, "open": 2, "unsure": 4,
-        }  # fmt: skip
+        told = {"id": "r", "at": began, "state": "applied", "before": [10], "after": [8], **counts}
+        assert data["runs"] == [told]
         assert data["now"]["counts"] == [9]
 
     def test_a_run_that_was_taken_back_kept_everything(self) -> None:
         text = dump_plan(Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 10),), (PRUNE,)))
         changes = [Recorded(1, "p1", Operation.REMOVE, "m", ChangeState.DONE)]
         for state, left in ((RunState.APPLIED, 9), (RunState.UNDONE, 10)):
-            assert run_point(Run("r", "s", NOW, NOW, state, None, text), changes, {}).after == {ALICE: left}
+            assert run_point(Run("r", "s", NOW, NOW, state, None, text), changes, {})["after"] == {
+                ALICE: left
+            }
 
 
 @pytest.mark.parametrize("change", ["text", "draft"])

@@ -7,9 +7,9 @@ from hypothesis import given, strategies as st
 from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.reporting.pair import spoken
-from mem0_dream.pipeline.reporting.report import Report, explained, one_line, short_ids
+from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.reporting.status import spoken_status, status_of
-from mem0_dream.pipeline.reporting.text import TEXT_WIDTH, WHOLE_UP_TO, clip
+from mem0_dream.pipeline.reporting.text import TEXT_WIDTH, WHOLE_UP_TO, clip, one_line, short_ids, whole
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Evidence, Scope
 from mem0_dream.settings import Settings
@@ -96,7 +96,7 @@ def test_explain_adds_texts_scores_and_evidence() -> None:
 
 def test_a_document_is_cut_with_its_length() -> None:
     long = "Was noted at length. " * 5_000
-    assert explained("x" * WHOLE_UP_TO) == "x" * WHOLE_UP_TO
+    assert whole("x" * WHOLE_UP_TO) == "x" * WHOLE_UP_TO
     lines = Report(plan_of(InMemoryStore([memory("a", long, days=400)]), duplicates()), explain=True).lines()
     (text,) = [line for line in lines if "Was noted" in line]
     assert text.endswith("… (105,000 characters)")
