@@ -64,6 +64,12 @@ def found_status(session: Session, scopes: ScopeFilter, *, now: datetime) -> dic
     )
 
 
+def careful(session: Session, plan: Plan) -> str:
+    """What a person is warned of: a plan that goes beyond the delete budget; else nothing."""
+    over, limit = session.overdraft(plan), session.settings.max_delete
+    return f"Careful: this removes {over}, more than the delete budget of {limit:.0%}." if over else ""
+
+
 def mend(session: Session, result: RunResult, plan: Plan, *, now: datetime) -> RunResult | None:
     """Where changes were skipped, what should follow from them is worked out again from what is there."""
     if not result.moved:

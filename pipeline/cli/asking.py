@@ -43,11 +43,11 @@ def looked(session: Session, options: Options, *, unattended: bool = False) -> P
 
 def warned(session: Session, plan: Plan) -> bool:
     """Tell a person what goes beyond the delete budget; say whether anything does."""
-    over = session.overdraft(plan)
-    if over is not None:
-        limit = session.settings.max_delete
-        echo([f"Careful: this removes {over}, more than the delete budget of {limit:.0%}."])
-    return over is not None
+    from ..fronts import careful
+
+    told = careful(session, plan)
+    echo([told] if told else [])
+    return bool(told)
 
 
 def ask(question: str, choices: str, meanings: Mapping[str, Meaning], told: str) -> Meaning:
@@ -60,15 +60,15 @@ def ask(question: str, choices: str, meanings: Mapping[str, Meaning], told: str)
     raise UsageError(f"{TRIES} answers were none of {choices}, so nothing was changed.")
 
 
-def confirmed(proposal: str, *, default: bool = True) -> bool:
-    """Ask whether to apply; an empty answer means the default."""
-    return agreed(proposal, _YES_OR_NO, default=default) is True
+def confirmed(proposal: str, *, default: bool = True, **more: bool | str) -> bool | str:
+    """Ask whether to apply, and tell who says no; an empty answer means the default, `more` are answers."""
+    from ..reporting.report import CANCELLED
 
-
-def agreed(proposal: str, more: Mapping[str, bool | str], *, default: bool) -> bool | str:
-    """The same with further answers."""
     meanings = {"": default, **_YES_OR_NO, **more}
-    return ask(f"{proposal} Apply? ", "[Y/n]" if default else "[y/N]", meanings, _Y_OR_N)
+    meant = ask(f"{proposal} Apply? ", "[Y/n]" if default else "[y/N]", meanings, _Y_OR_N)
+    if not meant:
+        click.echo(CANCELLED)
+    return meant
 
 
 def asked(question: str, choices: str) -> str:

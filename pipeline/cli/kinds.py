@@ -42,8 +42,6 @@ def ready(session: Session, options: Options) -> bool:
 
 def repaired(session: Session, options: Options) -> bool:
     """Move broken lines away, shown and asked about first; False if the person did not want it."""
-    from ..reporting import report
-
     if not options.repair:
         return True
     kind = _kind(session)
@@ -56,7 +54,6 @@ def repaired(session: Session, options: Options) -> bool:
     for number, line in broken:
         click.echo(f"  line {number}, {line.reason}: {clip(line.raw)}", err=options.auto)
     if not options.auto and not confirmed(f"Proposed: move them to {archive}."):
-        click.echo(report.CANCELLED)
         return False
     result = session.apply(plan, now=options.clock)
     for _, reason in result.moved:

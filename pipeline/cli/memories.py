@@ -208,7 +208,7 @@ def forget(options: Options, query: str, *, limit: int) -> None:
     """
     from ..fronts import about
     from ..planning.forgetting import forget_plan
-    from ..reporting import report
+    from ..reporting.report import CANCELLED
 
     with open_session(options) as session, session.locked():
         inventory, matches = about(session, query, options.scopes(), now=options.moment, limit=limit)
@@ -222,14 +222,14 @@ def forget(options: Options, query: str, *, limit: int) -> None:
         picked = [matches[i] for i in _pick(len(matches)) if not matches[i][0].pinned]
         chosen = [memory for memory, _, _ in picked]
         tell_fidelity(session, inventory.fidelity, begun=bool(chosen))
-        names = " ".join(label for _, label, _ in picked)
+        if not chosen:
+            click.echo(CANCELLED)
+            return
         try:
-            meant = bool(chosen) and confirmed(visible(f"To forget: {names}."))
+            if not confirmed(visible(f"To forget: {' '.join(label for _, label, _ in picked)}.")):
+                return
         except UsageError:
             raise UsageError(_NOBODY) from None
-        if not meant:
-            click.echo(report.CANCELLED)
-            return
         kind, now, settings = session.store.kind, options.moment, session.settings
         plan = session.completed(forget_plan(chosen, inventory, kind=kind, now=now, settings=settings))
         result = session.apply(plan, now=options.clock, retire=options.retire, within_budget=False)

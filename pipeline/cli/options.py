@@ -7,6 +7,7 @@ subcommand leaves out is taken from the group, so `mem0-dream --config c.yaml st
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -94,11 +95,7 @@ def _row(
     return field(default=how.get("default"), metadata={"row": row})
 
 
-def _flag(names: str, group: str, on: str, told: str, kinds: tuple[str, ...] = STORES) -> Any:
-    row = Row((names,), group, on, kinds, how={"help": told, "is_flag": True, "default": False})
-    return field(default=False, metadata={"row": row})
-
-
+_flag = functools.partial(_row, is_flag=True, default=False)
 _PATH = click.Path(path_type=Path)
 _FILE: dict[str, Any] = {"place": True, "type": _PATH, "metavar": "FILE"}
 _FOLDER: dict[str, Any] = {"place": True, "type": _PATH, "metavar": "FOLDER"}

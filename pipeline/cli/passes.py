@@ -15,9 +15,10 @@ import click
 
 from ...errors import BudgetExceededError, UsageError
 from ...models.text.words import counted
+from ..actions import acts
 from ..planning.plan_file import dump_plan, parse_plan
 from ..reporting.text import visible
-from .asking import Questions, agreed, confirmed, looked, may_ask, told_added, warned
+from .asking import Questions, confirmed, looked, may_ask, told_added, warned
 from .kinds import ready, repaired
 from .night import due_reason, night, note_night, note_pass, tell_due
 from .opening import OPENED, again, journal_of, known_scopes, open_session, refuse_gaps, tell_fidelity
@@ -166,13 +167,12 @@ def _unattended(session: Session, proposal: Proposal, options: Options) -> Done:
     tell_fidelity(session, plan.fidelity, begun=bool(plan.actions))
     result = session.apply(plan, now=options.clock, retire=options.retire, hold_back=True)
     note_night(night_done(plan, result))
-    for line in shown.skipped(result):
-        tell(line)
+    for name, reason in result.moved if plan.kind != MARKDOWN else ():  # whose report says so
+        tell(f"skipped {name}: {reason}")  # names no memory, since logs are kept
     return shown, result, plan
 
 
 def _attended(session: Session, proposal: Proposal, options: Options) -> Done | None:
-    from ..reporting import report
     from ..review import Review
 
     shown = _reporter(session, proposal, options)
@@ -194,13 +194,12 @@ def _attended(session: Session, proposal: Proposal, options: Options) -> Done | 
         if final.idle:
             echo(final.nothing())
             return None
-        if not final.confirms:
+        if final.tells and not any(map(acts, plan.actions)):
             break
         echo(final.changed(shown))
-        each = {"e": "each", "each": "each"}  # asks about every change, one by one
-        said = agreed(final.proposal(), each, default=not warned(session, plan))
+        each = dict.fromkeys(("e", "each"), "each")  # asks about every change, one by one
+        said = confirmed(final.proposal(), default=not warned(session, plan), **each)
         if not said:
-            click.echo(report.CANCELLED)
             return None
         if said != "each":
             break
@@ -272,7 +271,6 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
             echo([*shown.lines(), *lines])
             refuse_gaps(plan.gaps, "Nothing can be applied.")
             if not confirmed(shown.proposal(), default=not warned(session, plan)):
-                click.echo(report.CANCELLED)
                 return
         result = review.apply(session, plan, now=options.clock, retire=options.retire, within_budget=yes)
         echo(shown.moved(result))

@@ -53,7 +53,6 @@ def doctor(options: Options, *, yes: bool) -> None:
         bare = f"link {len(state.bare)} merged memories (embeds their entities)"
         parts = [*([dead] if state.dead else []), *([bare] if state.bare else [])]
         if not yes and not confirmed(f"Proposed: {', '.join(parts)}."):
-            click.echo("Cancelled. No changes made.")
             return
         name = session.journal.new_name(options.clock)
         plan = links.repairs(state, at=options.clock)

@@ -153,6 +153,8 @@ class PlanReport(Report):
 class MarkdownReport(PlanReport):
     """Renders one settled pass."""
 
+    tells = True
+
     def __init__(
         self, proposal: Proposal, *, evidence: Mapping[str, Sequence[Quotation]], explain: bool = False
     ) -> None:
@@ -165,16 +167,6 @@ class MarkdownReport(PlanReport):
         self._files = sum(len(d.topics()) + d.is_index_alone() for d in present.directories)
         self._notes = [visible(note) for note in left_out(present.directories)]
         self._evidence = evidence
-
-    @property
-    def idle(self) -> bool:
-        """Never: findings are reported even where nothing changes."""
-        return False
-
-    @property
-    def confirms(self) -> bool:
-        """Whether anything changes."""
-        return any(map(acts, self._plan.actions))
 
     def opening(self, *, asks: bool) -> list[str]:  # noqa: ARG002
         """What a person is shown before the questions."""
@@ -213,10 +205,6 @@ class MarkdownReport(PlanReport):
         lines += ["", *notes] if notes else []
         improved = counted(sum(not isinstance(action, Reindex) for action in done), "memory", "memories")
         return [*lines, "", f"Improved {improved}" if done else TIGHT]
-
-    def skipped(self, result: RunResult) -> list[str]:  # noqa: ARG002
-        """Nothing more: the report says so."""
-        return []
 
     def remarks(self) -> list[str]:
         """What a person should look at: indexes, files left out, what transcripts say."""

@@ -37,6 +37,8 @@ SHOWN = 20  # pairs that are likely the same, or may contradict, which are shown
 class Report:
     """Renders one plan; ids are shortened as far as they stay unique within it."""
 
+    tells = False  # what was found is reported even where nothing changes
+
     def __init__(self, plan: Plan, *, explain: bool = False) -> None:
         """Shorten the ids; `explain` adds all texts, scores and evidence."""
         self.most: int | None = SHOWN
@@ -55,12 +57,7 @@ class Report:
     @property
     def idle(self) -> bool:
         """Whether there is nothing to be agreed to, and nothing to be reported."""
-        return not self._plan.actions
-
-    @property
-    def confirms(self) -> bool:
-        """Whether a person has to agree to it."""
-        return True
+        return not (self._plan.actions or self.tells)
 
     def dry_run(self) -> list[str]:
         """What a pass would do."""
@@ -157,10 +154,6 @@ class Report:
         actions = {action.id: action for action in self._plan.actions}
         moved = ((actions[name], reason) for name, reason in result.moved if name in actions)
         return [visible(f"Skipped {self.line(action)}: {reason}") for action, reason in moved]
-
-    def skipped(self, result: RunResult) -> list[str]:
-        """Changes of an unattended run that could not be made; names no memory, since logs are kept."""
-        return [f"skipped {name}: {reason}" for name, reason in result.moved]
 
     def to_json(self, result: RunResult | None) -> dict[str, Any]:
         """The plan, and what was done of it, as JSON."""

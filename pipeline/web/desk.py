@@ -15,7 +15,7 @@ from ...errors import MovedOnError
 from ...models.text.words import counted
 from ..actions import acts
 from ..engine import Session
-from ..fronts import StoreAccess, done_by, plan_material, report_lines, settle
+from ..fronts import StoreAccess, careful, done_by, plan_material, report_lines, settle
 from ..planning.stages import Advance, Observer, Silent
 from ..reporting import report
 from ..reporting.html import applied_data, done_data, page_data
@@ -42,15 +42,13 @@ class ReviewDesk:
         with self.access.open(self._observer) as session:
             plan = self.review.planned(session)
             lines = report_lines(session, plan, explain=True)
-            limit = session.settings.max_delete
-            over = session.overdraft(plan)
+            over = careful(session, plan)
             retires = session.retires(plan, wanted=self.access.retire)
         notes = list(plan.fidelity)
         if waits := sum(effect == WAITS for effect in self.review.effects(plan).values()):
             notes.append(f"{waits} accepted proposals touch memories of others; they wait for the next pass.")
-        careful = f"Careful: this removes {over}, more than the delete budget of {limit:.0%}." if over else ""
-        more = {"lines": lines, "digest": digest(plan), "notes": notes, "careful": careful}
-        return done_data(list(filter(acts, plan.actions)), retires) | more
+        more = {"lines": lines, "digest": digest(plan), "notes": notes, "careful": over}
+        return done_data(filter(acts, plan.actions), retires) | more
 
     def apply(self, shown: str, *, over: bool = False) -> dict[str, Any]:
         """Do what was agreed to, the plan of the digest `shown`; `over`: even over the delete budget."""

@@ -384,31 +384,24 @@ def applied_data(points: Sequence[Point], most: int) -> list[dict[str, Any]]:
     return [name | done_data(p["done"], p["retires"]) for name, p in zip(named, latest, strict=True)]
 
 
-def done_data(actions: Sequence[Action], retires: Collection[str]) -> dict[str, Any]:
+def done_data(actions: Iterable[Action], retires: Collection[str]) -> dict[str, Any]:
     """What actions come to, in numbers; and of each what goes, and what stands or the lines that change.
 
     `retires`: of which sorts of actions what goes expires instead of being deleted.
     """
-    done = []
+    done, counted = [], dict.fromkeys(("deleted", "expired", "rewritten", "added", "relations"), 0)
     for action in actions:
         before = {member.id: member.text for member in action.members}
-        gone = [before[name] for name in action.removes]
+        gone, expires = [before[name] for name in action.removes], not sorts(action).isdisjoint(retires)
         stands = str(getattr(action, "text", "")) or before.get(action.survivor or "", "")
         rewritten = getattr(action, "rewrites", None)
         lines = changed_lines(before[rewritten], stands) if rewritten else []
         done.append(
             {"id": action.id, "kind": str(action.kind), "gone": gone, "text": stands, "lines": lines}
             | ({"name": rewritten} if rewritten else {})
-            | ({"expires": 1} if not sorts(action).isdisjoint(retires) else {})
+            | ({"expires": 1} if expires else {})
         )
-    return {"tally": tally(actions, retires), "done": done}
-
-
-def tally(actions: Iterable[Action], retires: Collection[str]) -> dict[str, int]:
-    """What actions change: memories that go, that get another text, that are new; relations."""
-    counted: Counter[str] = Counter()
-    for action in actions:
-        counted["deleted" if sorts(action).isdisjoint(retires) else "expired"] += len(action.removes)
+        counted["expired" if expires else "deleted"] += len(gone)
         if isinstance(action, Relate):
             counted["relations"] += len(set(action.relations) ^ set(action.held))
         elif isinstance(action, TextChange):
@@ -416,7 +409,7 @@ def tally(actions: Iterable[Action], retires: Collection[str]) -> dict[str, int]
         elif isinstance(action, Merge):
             counted["added"] += action.adds
             counted["rewritten"] += action.rewrites is not None
-    return {name: counted[name] for name in ("deleted", "expired", "rewritten", "added", "relations")}
+    return {"tally": counted, "done": done}
 
 
 def history_data(points: Iterable[Point], now_counts: Mapping[Scope, int], now: str) -> dict[str, Any]:

@@ -29,9 +29,6 @@ from mem0_dream.testing import InMemoryStore
 DAY = timedelta(days=1)
 
 
-# --- metrics ---
-
-
 def test_metrics_are_written_as_prometheus_reads_them(dream, tmp_path):
     from prometheus_client.parser import text_string_to_metric_families
 
@@ -61,9 +58,6 @@ def test_metrics_that_cannot_be_written_are_a_warning_or_a_sentence(dream, store
     assert "add --auto" in dream("--all", "--dry-run", "--metrics", "m.prom", code=2).stderr
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     assert "mem0-dream[metrics]" in dream("--auto", "--all", "--metrics", "m.prom", code=8).stderr
-
-
-# --- the last pass of each job ---
 
 
 def test_the_last_run_is_told_without_opening_the_store(dream, store, monkeypatch):
@@ -144,9 +138,6 @@ def test_a_pass_that_cannot_be_noted_is_a_warning(dream, monkeypatch):
     assert "warning: the pass could not be noted" in dream("--auto", "--all").stderr
 
 
-# --- whether it is due ---
-
-
 def test_a_pass_that_is_due_says_why_and_then_is_not(dream, store):
     since, tomorrow = "new memories since the last run", ("--now", (NOW + DAY).isoformat())
 
@@ -194,9 +185,6 @@ def test_what_a_merge_adds_is_not_new(dream, store, own_state):
     assert last[0] == NOW.astimezone(UTC)
 
 
-# --- two at once ---
-
-
 @pytest.fixture
 def other_run(own_state, store):
     taken, done = threading.Event(), threading.Event()
@@ -222,9 +210,6 @@ def test_a_second_run_is_refused_or_waits(dream, other_run):
     assert "merged=2" in dream("--auto", "--all", "--wait", "60").stdout
 
 
-# --- logs ---
-
-
 def test_logs_as_json_are_json_line_by_line(dream, store):
     lines = dream("--auto", "--if-due", "--log-json", *ALICE).stderr.splitlines()
     records = [json.loads(line) for line in lines]
@@ -241,9 +226,6 @@ def test_an_error_is_a_record_too(dream, store):
     told = "Read-only: a gap. Nothing was changed."
     assert (records[-1]["level"], records[-1]["message"]) == ("error", told)
     assert dream("--auto", "--all", code=4).stderr == f"mem0-dream: {told}\n"
-
-
-# --- an entry of a scheduler ---
 
 
 def printed(*words: str, code: int = 0) -> Result:
