@@ -215,7 +215,6 @@ class Questions:
         return say
 
     def _cluster(self, pairs: list[Doubt], place: int) -> str:
-        """Several memories at once: which of them hold, or whether all say one thing."""
         letters, lines = self._shown.cluster(pairs)
         self._head(pairs, place)
         echo(lines)
@@ -264,7 +263,6 @@ class Questions:
         click.echo("\n" + visible(f"{place} of {len(self._review.plan.unsure)}: {what}, {where}"))
 
     def _explain(self, told: str) -> None:
-        """What may be answered, once for each sort of question."""
         if told not in self._explained:
             click.echo(f"  {told}")
             self._explained.add(told)

@@ -169,8 +169,7 @@ def _announced(session: Session, options: Options) -> bool:
 
     store = cast("MarkdownStore", session.store)
     if options.across:
-        found = across(store.root, session.models, given=options.memory_dirs or ())
-        answer(found.to_json(), found.lines(), as_json=options.as_json)
+        answer(*across(store.root, session.models, given=options.memory_dirs or ()), as_json=options.as_json)
         return False
     if not store.directories:
         click.echo(NONE_FOUND)

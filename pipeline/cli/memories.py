@@ -175,14 +175,14 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
             worth = scored.save
         else:
             found = []
-            for number, text in enumerate(texts):
-                found.append(known.check(text))
+            for text in texts:
+                found.append(check_json(known.check(text), session.shown))
                 if not options.as_json:
-                    lines = check_lines(found[-1], session.store.kind, session.shown, named=len(texts) > 1)
-                    echo([""] * bool(number) + lines)
+                    lines = check_lines(found[-1], session.store.kind, named=len(texts) > 1)
+                    echo([""] * (len(found) > 1) + lines)
             if options.as_json:
-                answer({"texts": [check_json(each, session.shown) for each in found]}, as_json=True)
-            worth = any(each.finding is not Finding.SAME for each in found)
+                answer({"texts": found}, as_json=True)
+            worth = any(each["finding"] != Finding.SAME for each in found)
     if not worth:
         raise click.exceptions.Exit(NOTHING_NEW)
 

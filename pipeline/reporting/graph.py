@@ -164,7 +164,6 @@ class GraphReport(Report):
         return f"{line}; {action.detail}" if isinstance(action, Prune) and action.detail else line
 
     def _asides(self) -> list[str]:
-        """What is not changed; and of a graph that records no use, what it would gain by that."""
         used = [node.usage for node in self._view.nodes.values()] if self._view else []
         recorded = any(use.uses or use.discovered or use.last_used for use in used)
         return [*self.open_lines(), *([_ADVICE] if used and not recorded else [])]

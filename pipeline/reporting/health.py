@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...models.same_statement import statement_key
 from ...records import Inventory
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from ..stores.graph.store import LastRun
 
 
-@dataclass(frozen=True, slots=True)
-class Indicator:
+class Indicator(NamedTuple):
     """One figure and whether it is all right."""
 
     name: str  # what is counted; the same whatever the settings are
@@ -34,13 +33,7 @@ class Indicator:
     limit: int  # more than this warns
     advice: str  # what to do then
     meaning: str  # from which figure on a memory counts, for a person
-
-    @property
-    def status(self) -> str:
-        """OK, WARN or UNKNOWN."""
-        if self.value is None:
-            return "UNKNOWN"
-        return "WARN" if self.value > self.limit else "OK"
+    status: str  # OK, WARN or UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +154,10 @@ def _health_of(
         by_type=first | dict(sorted(count.items())),
         age=sum(known) / len(known) if known else None,
         effectiveness=sum(shares) / len(shares) if shares else None,
-        indicators=tuple(Indicator(*row) for row in figures),
+        indicators=tuple(
+            Indicator(*row, "UNKNOWN" if row[1] is None else "WARN" if row[1] > row[2] else "OK")
+            for row in figures
+        ),
         gaps=tuple(gaps),
         at=now,
     )

@@ -7,8 +7,7 @@ Every change is shown in full, as a diff, before it is made: to a person, or in 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,7 +28,7 @@ from ..actions import (
     acts,
 )
 from ..judging.cache import Models
-from ..judging.statements import Finding, Reader, Statement, findings
+from ..judging.statements import Reader, Statement, findings
 from ..plan import Plan, RunResult
 from ..planning.hooks import Proposal
 from ..planning.markdown_follow import follow
@@ -332,82 +331,68 @@ _WHEN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Across:
-    """What lies side by side."""
+def across(
+    root: Path, models: Models, *, given: Sequence[Path] = (), home: Path | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """What is loaded of a project and the `given` folders, what is said twice, and what contradicts.
 
-    files: Sequence[Loaded]  # that agents take instructions or memories from, what is loaded most first
-    found: Sequence[Finding]  # statements of two files that say the same, or cannot both hold
-    unread: Sequence[str]  # folders of the project that may hold memories
-
-    def lines(self) -> list[str]:
-        """The report for a person."""
-        if not self.files:
-            return ["No files of instructions or memories found.", *self._not_read()]
-        costs = Counter[str]()
-        for file in self.files:
-            costs.update(dict.fromkeys(file.agents, file.tokens))
-        told = ", ".join(f"{agent} about {count:,}" for agent, count in sorted(costs.items()) if count)
-        lines = [f"{counted(len(self.files), 'file')}. Tokens loaded into every session: {told or 'none'}."]
-        for file in self.files:
-            cost = f", about {file.tokens:,} tokens" if file.tokens else ""
-            lines.append(f"  {file.name} ({', '.join(file.agents)}): {_WHEN[file.when]}{cost}")
-            if file.cut_off:
-                cut = counted(file.cut_off, "line")
-                lines.append(f"    cut off after line {file.lines}: the last {cut} are never loaded")
-        for title, same in (("Said twice", True), ("Contradicting", False)):
-            pairs = [each for each in self.found if each.same is same]
-            lines += ["", f"{title} ({len(pairs)}):"] if pairs else []
-            for each in pairs:
-                stays, goes = self._sides(each)
-                lines += [f"  {s.memory.id}:{s.line + 1}  {clip(s.text)}" for s in (stays, goes)]
-                if same:
-                    both = "for two agents: keep both, or let one file import the other"
-                    could = f"could go from {goes.memory.id}"
-                    lines.append(f"    {could if self._shared(stays, goes) else both}")
-        lines += [] if self.found else ["", "Nothing is said twice, and nothing contradicts."]
-        return [visible(line) for line in (*lines, *self._not_read())]
-
-    def to_json(self) -> dict[str, Any]:
-        """The same for a program."""
-        files = [
-            {"file": each.name, "agents": each.agents, "loaded": each.when}
-            | {"tokens": each.tokens, "lines_cut_off": each.cut_off}
-            for each in self.files
-        ]
-        pairs: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
-        for each in self.found:
-            sides = self._sides(each)
-            places = [{"file": s.memory.id, "line": s.line + 1, "text": s.text} for s in sides]
-            could = {"could_go": sides[1].memory.id if self._shared(*sides) else None} if each.same else {}
-            pairs[each.same].append({"statements": places, **could})
-        told = {"said_twice": pairs[True], "contradicting": pairs[False]}
-        return {"files": files, **told, "not_read": self.unread}
-
-    def _sides(self, found: Finding) -> list[Statement]:
-        """What is loaded most should say it; of two that are loaded alike, what says more."""
-        loaded = {file.name: ORDER.index(file.when) for file in self.files}
-        sides = (found.a, found.b)
-        return sorted(sides, key=lambda one: (loaded[one.memory.id], -len(one.text), one.memory.id))
-
-    def _shared(self, stays: Statement, goes: Statement) -> bool:
-        agents = {file.name: set(file.agents) for file in self.files}
-        left = agents[goes.memory.id] - agents[stays.memory.id]
-        return left <= EVERYBODY
-
-    def _not_read(self) -> list[str]:
-        told = "Not looked at: {0}; if it holds memories, name it with --memory-dir {0}"
-        return ["", *(told.format(place) for place in self.unread)] if self.unread else []
-
-
-def across(root: Path, models: Models, *, given: Sequence[Path] = (), home: Path | None = None) -> Across:
-    """What is loaded of a project and the `given` folders, what is said twice, and what contradicts."""
-    files = instruction_files(root, given=given, home=home)
+    For a program, and as lines for a person.
+    """
+    files = {file.name: file for file in instruction_files(root, given=given, home=home)}
+    unread = [x for x in other_places(root) if not any(name.startswith(f"{x}/") for name in files)]
     reader = Reader(models.read(), models.asked(), models.calibrated)
-    found = findings([one for file in files for one in _statements(file)], reader)
-    seen = {file.name for file in files}
-    unread = [place for place in other_places(root) if not any(name.startswith(f"{place}/") for name in seen)]
-    return Across(files, [each for each in found if each.a.memory.id != each.b.memory.id], unread)
+    pairs: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+
+    def place(one: Statement) -> tuple[int, int, str]:
+        """What is loaded most should say it; of two that are loaded alike, what says more."""
+        return ORDER.index(files[one.memory.id].when), -len(one.text), one.memory.id
+
+    for each in findings([one for file in files.values() for one in _statements(file)], reader):
+        sides = stays, goes = sorted((each.a, each.b), key=place)
+        if stays.memory.id != goes.memory.id:
+            told = [{"file": s.memory.id, "line": s.line + 1, "text": s.text} for s in sides]
+            left = set(files[goes.memory.id].agents) - set(files[stays.memory.id].agents)
+            could = {"could_go": goes.memory.id if left <= EVERYBODY else None} if each.same else {}
+            pairs[each.same].append({"statements": told, **could})
+    loaded = [
+        {"file": each.name, "agents": each.agents, "loaded": each.when}
+        | {"tokens": each.tokens, "lines_cut_off": each.cut_off}
+        for each in files.values()
+    ]
+    both = {"said_twice": pairs[True], "contradicting": pairs[False]}
+    data = {"files": loaded, **both, "not_read": unread}
+    return data, [visible(line) for line in _across_lines(files.values(), data)]
+
+
+def _across_lines(files: Collection[Loaded], data: Mapping[str, Any]) -> list[str]:
+    told = "Not looked at: {0}; if it holds memories, name it with --memory-dir {0}"
+    unread = ["", *map(told.format, data["not_read"])] if data["not_read"] else []
+    if not files:
+        return ["No files of instructions or memories found.", *unread]
+    costs = Counter[str]()
+    for file in files:
+        costs.update(dict.fromkeys(file.agents, file.tokens))
+    each = ", ".join(f"{agent} about {count:,}" for agent, count in sorted(costs.items()) if count)
+    lines = [f"{counted(len(files), 'file')}. Tokens loaded into every session: {each or 'none'}."]
+    for file in files:
+        cost = f", about {file.tokens:,} tokens" if file.tokens else ""
+        lines.append(f"  {file.name} ({', '.join(file.agents)}): {_WHEN[file.when]}{cost}")
+        if file.cut_off:
+            cut = counted(file.cut_off, "line")
+            lines.append(f"    cut off after line {file.lines}: the last {cut} are never loaded")
+    for title, pairs in (("Said twice", data["said_twice"]), ("Contradicting", data["contradicting"])):
+        lines += ["", f"{title} ({len(pairs)}):"] if pairs else []
+        for pair in pairs:
+            lines += [f"  {s['file']}:{s['line']}  {clip(s['text'])}" for s in pair["statements"]]
+            if "could_go" in pair:
+                both = "for two agents: keep both, or let one file import the other"
+                lines.append(f"    could go from {pair['could_go']}" if pair["could_go"] else f"    {both}")
+    nothing = (
+        []
+        if data["said_twice"] or data["contradicting"]
+        else ["", "Nothing is said twice, and nothing contradicts."]
+    )
+    return [*lines, *nothing, *unread]
 
 
 def _statements(file: Loaded) -> list[Statement]:

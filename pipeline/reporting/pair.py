@@ -5,7 +5,7 @@ The evidence of a verdict stands in everyday words, in the order of A and B, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...models.facts.frames import JUDGED, KINDS
@@ -63,21 +63,8 @@ def scores(verdict: Verdict) -> str:
     )
 
 
-def check_lines(found: Checked, kind: str, show: Callable[[str], str], *, named: bool) -> list[str]:
-    """What a text is to the memories, each with its evidence."""
-    short = spoken_ids((match.memory.id for match in found.matches), kind)
-    lines = [visible(f'"{one_line(found.text)}"')] if named else []
-    lines += [] if found.finding is not Finding.NEW else ["new"]
-    for match in found.matches:
-        told = match.finding if match.sure else f"perhaps {match.finding}"
-        text = whole(show(match.said or match.memory.text))
-        lines.append(visible(f"{told} [{kind}:{short[match.memory.id]}] {text}"))
-        lines += [f"    {said}" for said in _why(match)]
-    return lines if not named else [lines[0], *(f"  {line}" for line in lines[1:])]
-
-
 def check_json(found: Checked, show: Callable[[str], str]) -> dict[str, Any]:
-    """The same for a program."""
+    """What a text is to the memories, each with its evidence, for a program."""
     matches = [
         {
             "finding": str(match.finding),
@@ -91,6 +78,19 @@ def check_json(found: Checked, show: Callable[[str], str]) -> dict[str, Any]:
         for match in found.matches
     ]
     return {"text": found.text, "finding": str(found.finding), "matches": matches}
+
+
+def check_lines(found: Mapping[str, Any], kind: str, *, named: bool) -> list[str]:
+    """The same for a person."""
+    short = spoken_ids((match["id"] for match in found["matches"]), kind)
+    lines = [] if found["finding"] != Finding.NEW else ["new"]
+    for match in found["matches"]:
+        told = match["finding"] if match["sure"] else f"perhaps {match['finding']}"
+        text = whole(match["said"] or match["text"])
+        lines.append(visible(f"{told} [{kind}:{short[match['id']]}] {text}"))
+        lines += [f"    {said}" for said in match["evidence"]]
+    head = visible(f'"{one_line(found["text"])}"')
+    return lines if not named else [head, *(f"  {line}" for line in lines)]
 
 
 def _why(match: Match) -> list[str]:

@@ -153,7 +153,6 @@ class ReviewDesk:
         }
 
     def _refreshed(self, session: Session) -> str:
-        """Look again, and say how many answers no longer fit anything."""
         before = set(self.review.answers)
         self._look_at(session)
         lapsed = len(before - set(self.review.answers))

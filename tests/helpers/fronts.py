@@ -40,10 +40,8 @@ def access_to(session: Callable[[Path], Session], state: Path, **more: Any) -> S
 
 
 def desk_of(world: Any, state: Path) -> ReviewDesk:
-    """A review of a world in the browser."""
     return ReviewDesk(access_to(world.session, state), ReviewObserver())
 
 
 def tools_of(world: Any, state: Path) -> Tools:
-    """The tools for agents on a world."""
     return Tools(access_to(world.session, state), may_write=True)

@@ -183,8 +183,7 @@ def test_what_is_loaded_said_twice_and_contradicting(tmp_path: Path) -> None:
     project = tmp_path / "project"
     write_tree(project, FILES)
     before = fingerprint(project)
-    found = across(project, _models(tmp_path), home=tmp_path / "home")
-    lines = found.lines()
+    data, lines = across(project, _models(tmp_path), home=tmp_path / "home")
     assert fingerprint(project) == before
     assert lines[0] == "4 files. Tokens loaded into every session: Claude Code about 1,120, Codex about 19."
     assert "    cut off after line 200: the last 3 lines are never loaded" in lines
@@ -199,7 +198,7 @@ def test_what_is_loaded_said_twice_and_contradicting(tmp_path: Path) -> None:
     assert places == {"CLAUDE.md:4", ".claude/memory/upload.md:1"}
     unread = "Not looked at: docs/memory; if it holds memories, name it with --memory-dir docs/memory"
     assert lines[-1] == unread
-    told = json.loads(json.dumps(found.to_json()))
+    told = json.loads(json.dumps(data))
     assert [each["lines_cut_off"] for each in told["files"]] == [0, 0, 3, 0]
     assert told["said_twice"][0]["could_go"] is None
     assert told["contradicting"][0]["statements"][0] == {
@@ -211,13 +210,14 @@ def test_what_is_loaded_said_twice_and_contradicting(tmp_path: Path) -> None:
 def test_what_one_agent_reads_twice_could_go(tmp_path: Path) -> None:
     """Here CLAUDE.md loads AGENTS.md by an import, and a folder is named."""
     write_tree(tmp_path, FILES | {"CLAUDE.md": f"@AGENTS.md\n{FILES['CLAUDE.md']}"})
-    found = across(tmp_path, _models(tmp_path), given=[tmp_path / "docs/memory"], home=tmp_path / "home")
-    assert "  AGENTS.md (Codex, Claude Code): always loaded, about 19 tokens" in found.lines()
-    assert "  docs/memory/a.md (named): loaded when the agent opens it" in found.lines()
-    assert "    could go from CLAUDE.md" in found.lines()
-    assert found.unread == []
+    given = [tmp_path / "docs/memory"]
+    data, lines = across(tmp_path, _models(tmp_path), given=given, home=tmp_path / "home")
+    assert "  AGENTS.md (Codex, Claude Code): always loaded, about 19 tokens" in lines
+    assert "  docs/memory/a.md (named): loaded when the agent opens it" in lines
+    assert "    could go from CLAUDE.md" in lines
+    assert data["not_read"] == []
 
 
 def test_a_project_without_any(tmp_path: Path) -> None:
-    lines = across(tmp_path, _models(tmp_path), home=tmp_path).lines()
+    _, lines = across(tmp_path, _models(tmp_path), home=tmp_path)
     assert lines == ["No files of instructions or memories found."]
