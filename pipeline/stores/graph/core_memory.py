@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ....errors import RefusedChangeError
 from ....records import noted_moment
@@ -24,11 +24,7 @@ SECTIONS = {"pattern": "stablePatterns", "preference": "preferences"}
 _UPDATED, _CONSOLIDATED, _CONFIG = "lastUpdated", "lastConsolidation", "memoryConfig"
 
 
-class _Open(BaseModel):
-    model_config = ConfigDict(extra="allow")  # what we do not know is kept
-
-
-class _Entry(_Open):
+class _Entry(BaseModel, extra="allow"):  # what we do not know is kept
     name: str
     content: list[str] = Field(default_factory=list)
     uses: int | None = Field(default=None, ge=0)
@@ -36,13 +32,13 @@ class _Entry(_Open):
     promotedAt: str | None = None  # noqa: N815  (the file's own spelling)
 
 
-class _Config(_Open):
+class _Config(BaseModel, extra="allow"):
     relevanceThreshold: int | None = None  # noqa: N815
     decayThresholdDays: int | None = Field(default=None, ge=0)  # noqa: N815
     minUsesToRetain: int | None = Field(default=None, ge=0)  # noqa: N815
 
 
-class _Core(_Open):
+class _Core(BaseModel, extra="allow"):
     stablePatterns: list[_Entry | str] | dict[str, Any] = Field(default_factory=list)  # noqa: N815
     preferences: list[_Entry | str] | dict[str, Any] = Field(default_factory=list)
     memoryConfig: _Config = _Config()  # noqa: N815

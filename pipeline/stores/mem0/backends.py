@@ -35,11 +35,7 @@ WRITABLE: dict[str, type[Backend]] = {
 # Why mem0's listing of any other provider cannot be trusted (mem0 2.2.1), so that it stays read-only.
 LISTING_FAULTS = {
     "pinecone": f"{_SWALLOWED}, and lists by similarity to a zero vector",
-    "opensearch": _SWALLOWED,
-    "mongodb": _SWALLOWED,
-    "valkey": _SWALLOWED,
-    "turbopuffer": _SWALLOWED,
-    "databricks": _SWALLOWED,
+    **dict.fromkeys(("opensearch", "mongodb", "valkey", "turbopuffer", "databricks"), _SWALLOWED),
     "langchain": f"{_SWALLOWED}, and lists nothing at all from most clients",
     "cassandra": f"{_SWALLOWED}, and applies the limit before the filter",
     "supabase": "a listing ends at 1000 rows",
