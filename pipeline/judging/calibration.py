@@ -16,6 +16,7 @@ from ...errors import UsageError
 from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, Thresholds
 from ...records import Label, as_utc, rejection_key
 from ..actions import Member
+from ..stores.files import json_text
 
 FILE_NAME = "thresholds.json"
 AUTO_PRECISION = 0.98  # of automatic merges, on the labelled pairs
@@ -135,13 +136,13 @@ def pair_line(a: Member, b: Member, label: Label, *, category: str | None = None
     a_date, b_date = (each.stated_at.isoformat() if each.stated_at else None for each in (a, b))
     record = {"id": key[:16], "key": key, "a": a.text, "b": b.text, "category": category}
     record |= {"a_date": a_date, "b_date": b_date, "label": str(label), "kind": "own"}
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    return json_text(record) + "\n"
 
 
 def read_pairs(file: Path) -> tuple[LabelledPair, ...]:
     """Read a file of labelled pairs; raises UsageError if that cannot be done."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The pairs in {file} cannot be read: {error}.") from None
     return parse_pairs(lines, source=str(file))

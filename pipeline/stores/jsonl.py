@@ -11,7 +11,7 @@ import copy
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from ...models.text.tables import table_lines
 from ...records import Inventory, Memory, Scope
 from . import base
 from .base import Capabilities, ScopeFilter, Snapshot
-from .files import digest, stamp
+from .files import digest, is_utf8, json_text, stamp
 from .files.exchange import remove_file, replace_file
 from .mem0.rows import SCOPE_KEYS, parse_memory
 
@@ -113,7 +113,9 @@ class JsonlStore(base.Store):
         payload |= {"category": self._get(row, "category"), "data": str(self._get(row, _TEXT) or "")}
         ends = self._get(row, "expires") or row.get(_EXPIRES)
         payload[_EXPIRES] = str(ends)[:10] if ends else None
-        return parse_memory(Snapshot(snapshot.id, {k: v for k, v in payload.items() if v is not None}))
+        memory = parse_memory(Snapshot(snapshot.id, {k: v for k, v in payload.items() if v is not None}))
+        # What no journal can keep is left alone.
+        return memory if is_utf8(snapshot.id) else replace(memory, pinned=True)
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """The id of an addition follows from its mark."""
@@ -234,7 +236,7 @@ class JsonlStore(base.Store):
     def _with_decisions(self, source: _Rows, data: bytes) -> _Rows:
         """The export with the decisions carried out, as far as it still says what they are about."""
         rows, stale = dict(source.rows), 0
-        for line in data.decode("utf-8", "replace").splitlines():
+        for line in filter(str.strip, data.decode("utf-8", "replace").split("\n")):
             decision = _parsed(line)
             name = str(decision.get("id")) if isinstance(decision, dict) else ""
             if not isinstance(decision, dict) or "action" not in decision or not name:
@@ -266,16 +268,16 @@ class JsonlStore(base.Store):
         for name, payload in rows.items():
             if name not in source:
                 lines.append({"action": "add", "id": name, "was": None, "row": payload["row"]})
-        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+        return "".join(json_text(line) + "\n" for line in lines).encode()
 
     def _whole(self, source: _Rows, rows: Mapping[str, Row]) -> bytes:
         """The export as it should be: lines that did not change to the letter."""
         if source.document is None:
-            lines = (row["line"] or json.dumps(row["row"], ensure_ascii=False) for row in rows.values())
-            return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
+            lines = (row["line"] or json_text(row["row"]) for row in rows.values())
+            return "".join(f"{line}\n" for line in lines).encode()
         held = [payload["row"] for payload in rows.values()]
         whole = {**source.document, source.where: held} if source.where else held
-        return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "surrogatepass")
+        return (json_text(whole, indent=2) + "\n").encode()
 
     def _read(self, path: Path) -> _Rows:
         """All records of a file; a line that is none, or an id that stands twice, is a fault."""
@@ -294,7 +296,8 @@ class JsonlStore(base.Store):
             given: list[tuple[Any, str | None]] = [(row, None) for row in listed]
         else:
             document = None
-            given = [(_parsed(line), line) for line in text.splitlines() if line.strip()]
+            # Not splitlines: a text may hold other separators, such as U+2028, which JSON does not escape.
+            given = [(_parsed(line), line) for line in text.split("\n") if line.strip()]
         rows: dict[str, Row] = {}
         faults: list[str] = []
         if isinstance(document, dict) and path == self._path:

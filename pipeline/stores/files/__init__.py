@@ -22,6 +22,22 @@ def fingerprint(*place: str) -> str:
     return digest(json.dumps(place).encode())[:16]
 
 
+def json_text(value: object, *, indent: int | None = None, dense: bool = False) -> str:
+    """JSON with signs as they are; escaped where they would be no UTF-8."""
+    separators = (",", ":") if dense else None
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+    return text if is_utf8(text) else json.dumps(value, indent=indent, separators=separators)
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a text can be written and kept; a lone surrogate, a text of JavaScript, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def stamp(path: Path) -> tuple[int, int, int] | None:
     """What differs when a file is another, or was written; None if it cannot be looked at."""
     try:

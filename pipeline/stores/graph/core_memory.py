@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from ....errors import RefusedChangeError
 from ....records import noted_moment
+from ..files import json_text
 from ..files.undo import FileHistory, Image, read_image
 from .entities import content, parts_of, usage
 
@@ -128,7 +129,7 @@ class CoreFile:
 
     def _write(self, whole: dict[str, Any], before: Image | None, *, key: str, name: str) -> None:
         _Core.model_validate(whole)
-        data = (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "surrogatepass")
+        data = (json_text(whole, indent=2) + "\n").encode()
         self._history.write(self.path, data, before=before, key=key, note={"name": name})
         if self._now()[1] != whole:
             raise RefusedChangeError(f"the core memory {self.path.name} does not read back")

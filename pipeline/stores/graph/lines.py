@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 from ....errors import RefusedChangeError
+from ..files import is_utf8, json_text
 from .entities import observation_key
 
 Kind = Literal["entity", "relation", "other", "broken"]
@@ -44,11 +45,10 @@ class GraphLine:
         """Read one line, without its line feed."""
         if not raw.strip():
             return cls(raw, "other", {})
-        try:
-            raw.encode()
-            item = json.loads(raw)
-        except UnicodeEncodeError:
+        if not is_utf8(raw):
             return cls(raw, "broken", {}, "it is not UTF-8")
+        try:
+            item = json.loads(raw)
         except (ValueError, RecursionError):
             return cls(raw, "broken", {}, "it is no JSON")
         if not isinstance(item, dict):
@@ -68,17 +68,18 @@ class GraphLine:
     def entity(cls, name: str, entity_type: str, observations: Sequence[str]) -> GraphLine:
         """A new entity, as the server writes one."""
         item = {"type": "entity", "name": name, "entityType": entity_type, "observations": list(observations)}
-        return cls.of(_dump(item))
+        return cls.of(json_text(item, dense=True))
 
     @classmethod
     def relation(cls, source: str, target: str, kind: str) -> GraphLine:
         """A new relation, as the server writes one."""
-        return cls.of(_dump({"type": "relation", "from": source, "to": target, "relationType": kind}))
+        item = {"type": "relation", "from": source, "to": target, "relationType": kind}
+        return cls.of(json_text(item, dense=True))
 
     def changed(self, **fields: Any) -> GraphLine:  # noqa: ANN401  (values of a JSON object)
         """The same line with some fields changed, all others and their order kept."""
         end = "\r" if self.raw.endswith("\r") else ""
-        return GraphLine.of(_dump({**self.item, **fields}) + end)
+        return GraphLine.of(json_text({**self.item, **fields}, dense=True) + end)
 
     @property
     def name(self) -> str | None:
@@ -290,15 +291,6 @@ def _keys(items: Iterable[Mapping[str, Any]]) -> str:
     """The most common keys; foreign text, so all that is strange in it is escaped."""
     keys = [key for key, _ in Counter(key for item in items for key in item).most_common(_SHOWN_KEYS)]
     return ", ".join(json.dumps(key[:_SHOWN_LETTERS]) for key in keys) or "(none)"
-
-
-def _dump(item: Mapping[str, Any]) -> str:
-    text = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a lone surrogate is a text in JavaScript, but not in UTF-8
-        return json.dumps(item, separators=(",", ":"))
-    return text
 
 
 def handed_over(edges: Sequence[Edge], name: str, survivor: str | None) -> list[Edge | None]:

@@ -15,7 +15,6 @@ from mem0_dream.pipeline.judging.calibration import (
     fit_threshold,
     load_thresholds,
     pair_line,
-    parse_pairs,
     read_pairs,
     save_thresholds,
 )
@@ -91,15 +90,14 @@ def test_a_damaged_file_is_named(tmp_path):
         load_thresholds(tmp_path, "one")
 
 
-def test_labelled_pairs_are_read_back():
-    a, b, c = (
-        Member("a", "Likes tea.", stated_at=NOW),
-        Member("b", "Likes green tea."),
-        Member("c", "Owns a dog."),
-    )
+@pytest.mark.parametrize("tea", ["Likes tea.", "Likes\u2028tea.", "Likes tea \ud83d"])
+def test_labelled_pairs_are_read_back(tmp_path, tea):
+    a, b, c = Member("a", tea, stated_at=NOW), Member("b", "Likes green tea."), Member("c", "Owns a dog.")
     labels = [(a, b, Label.DISTINCT), (a, c, Label.UNSURE), (b, a, Label.DUPLICATE)]
-    (pair,) = parse_pairs([pair_line(*each, category="note") for each in labels], source="here")
-    assert (pair.pair.a, pair.pair.b, pair.label) == ("Likes green tea.", "Likes tea.", Label.DUPLICATE)
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("".join(pair_line(*each, category="note") for each in labels), encoding="utf-8")
+    (pair,) = read_pairs(file)
+    assert (pair.pair.a, pair.pair.b, pair.label) == ("Likes green tea.", tea, Label.DUPLICATE)
     assert (pair.pair.a_date, pair.pair.b_date, pair.pair.category) == (None, NOW, "note")
 
 

@@ -106,6 +106,26 @@ def test_fields_are_named_and_lines_that_do_not_change_stay_to_the_letter(tmp_pa
     assert not (tmp_path / "notes.dreamed.jsonl").exists()
 
 
+@pytest.mark.parametrize("decides", [False, True])
+def test_a_text_may_hold_ends_of_lines_of_other_programs_and_halves_of_signs(tmp_path, decides):
+    """A lone surrogate is a text in JavaScript, and no UTF-8."""
+    file, decisions = tmp_path / "export.jsonl", tmp_path / "decisions.jsonl" if decides else None
+    kept = json.dumps({"id": "1", "text": f"{A}\u2028more\x85"}, ensure_ascii=False) + "\r\n"
+    file.write_bytes((kept + json.dumps({"id": "2", "text": "Half a \ud83d"}) + "\n").encode())
+    for text in (f"{C}\u2028more", "The other half \ude00"):
+        JsonlStore(file, decisions=decisions).write(Update("2", text))
+        found = JsonlStore(file, decisions=decisions).read(EVERYTHING)
+        told = [memory.text for memory in found.memories]
+        assert (told, found.gaps) == ([f"{A}\u2028more\x85", text], ())
+    assert decides or (tmp_path / "export.dreamed.jsonl").read_bytes().startswith(kept.encode())
+
+
+def test_an_id_that_no_journal_can_keep_is_left_alone(tmp_path):
+    file = export(tmp_path, {"id": "1", "text": A}, {"id": "\ud83d", "text": A})
+    with Session(JsonlStore(file), settings=KEYWORDS) as session:
+        assert session.propose(EVERYTHING, now=NOW, unattended=True).actions == ()
+
+
 def test_what_hindsight_invalidated_is_retired(tmp_path: Path) -> None:
     row = {"id": "1", "text": A, "fact_type": "world", "state": "invalidated"}
     row |= {"invalidated_at": DAY, "edited_at": DAY}

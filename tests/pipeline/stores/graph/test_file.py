@@ -8,7 +8,19 @@ from pathlib import Path
 from typing import Self
 
 import pytest
-from graph_world import NOW, SERVERS, apply, entity, propose, relation, server, servers, session, twins
+from graph_world import (
+    NOW,
+    SERVERS,
+    STRICT,
+    apply,
+    entity,
+    propose,
+    relation,
+    server,
+    servers,
+    session,
+    twins,
+)
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.graph import GraphKind
@@ -50,6 +62,13 @@ def test_beside_a_server_that_cannot_be_kept_waiting_nothing_is_begun(graph, mon
 def test_a_missing_graph_is_an_error(graph):
     with pytest.raises(StoreError):
         graph.open().read(ScopeFilter())
+
+
+def test_a_name_that_no_journal_can_keep_is_left_alone(graph):
+    half = entity("typescript-strict-mode?", STRICT).replace("?", r"\ud83d")
+    opened = graph.open(entity("strict-mode", f"{STRICT}."), half, relation("strict-mode", "x"))
+    assert apply(opened).merged == 0
+    assert graph.same()
 
 
 def test_a_link_stays_a_link(graph):
