@@ -30,14 +30,6 @@ EVERYTHING = ScopeFilter()
 Call = Callable[..., Result]
 
 
-@pytest.fixture(params=[*KINDS, pytest.param("milvus", marks=MILVUS)])
-def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """A world of each kind, and mem0 over the newest of its vector stores."""
-    built = (KINDS | {"milvus": milvus_world})[request.param](tmp_path, monkeypatch)
-    yield built
-    built.close()
-
-
 @pytest.fixture
 def call(world: World) -> Call:
     return world.call
@@ -239,6 +231,13 @@ class TestCommandLine:
 
 
 class TestLibrary:
+    @pytest.fixture(params=[*KINDS, pytest.param("milvus", marks=MILVUS)])
+    def world(self, request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+        """A world of each kind, and mem0 over the newest of its vector stores."""
+        built = (KINDS | {"milvus": milvus_world})[request.param](tmp_path, monkeypatch)
+        yield built
+        built.close()
+
     def test_a_rejected_pair_is_not_proposed(self, world: World, session: Session) -> None:
         by_id = {memory.id: memory for memory in session.read(EVERYTHING).memories}
         assert set(world.pair) in [

@@ -112,9 +112,6 @@ def test_other_labels_are_refused(tmp_path, labels):
         NliScorer(folder)
     with pytest.raises(ModelError, match="has the labels"):
         label_columns(dict(enumerate([*LABELS, "neutral"])), what="It")
-
-
-def test_damaged_folder_is_one_sentence(tmp_path):
     with pytest.raises(ModelError, match=r"^The NLI model .* cannot be loaded: [^\n]*\.$"):
         NliScorer(str(tmp_path))
 

@@ -134,18 +134,6 @@ def test_the_line_says_what_would_change_and_brings_the_nearest_first(opened: Pa
     assert cards(opened)[0] == "May be the same"
 
 
-def test_keys_go_from_one_proposal_to_the_next(opened: Page) -> None:
-    opened.keyboard.press("j")
-    first = opened.evaluate("document.activeElement.id")
-    opened.keyboard.press("j")
-    assert opened.evaluate("document.activeElement.id") != first
-    opened.keyboard.press("k")
-    assert opened.evaluate("document.activeElement.id") == first
-    opened.focus("#tab-open")
-    opened.keyboard.press("ArrowRight")
-    assert opened.locator("#tab-history").get_attribute("aria-selected") == "true"
-
-
 def test_filters_and_order_stand_in_the_address(opened: Page) -> None:
     opened.select_option('[data-filter="scope"]', label="user_id=alice")
     opened.select_option('[data-filter="sort"]', "doubtful")

@@ -87,14 +87,11 @@ def test_the_name_carries_the_weights_digest(weights: Path) -> None:
     assert BundledScorer(weights).name != BundledScorer().name
 
 
-def test_a_changed_byte_is_refused(weights: Path) -> None:
+def test_a_changed_byte_and_an_empty_folder_are_refused(weights: Path, tmp_path: Path) -> None:
     with (weights / "calibrator.npz").open("ab") as file:
         file.write(b"\0")
     with pytest.raises(ModelError, match=r"calibrator\.npz"):
         BundledScorer(weights).score(PAIRS)
-
-
-def test_an_empty_folder_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="reinstall"):
         BundledScorer(tmp_path)
 

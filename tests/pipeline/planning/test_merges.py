@@ -225,13 +225,10 @@ def test_the_order_of_edges_does_not_matter(pairs, random):
 TEA = "Likes tea."
 
 
-def test_equal_texts_are_collapsed() -> None:
+def test_equal_texts_of_one_scope_and_category_are_collapsed() -> None:
     standing, copies = collapse([memory("a", TEA), memory("b", "likes  tea"), memory("c", "Has a dog.")])
     assert [item.id for item in standing] == ["a", "c"]
     assert {key: [copy.id for copy in value] for key, value in copies.items()} == {"a": ["b"]}
-
-
-def test_scope_and_category_tell_copies_apart() -> None:
     memories = [memory("a", TEA), memory("b", TEA, scope=BOB), memory("c", TEA, category=None)]
     assert collapse(memories) == (tuple(memories), {})
 

@@ -264,7 +264,3 @@ def test_unattended_a_password_by_name_stays() -> None:
     both = InMemoryStore([memory("wifi", "wifi password = 'MeadowLark42'"), memory("key", TOKEN_TEXT)])
     assert [prune.members[0].id for prune in junk_plan(both, "secret").prunes] == ["key", "wifi"]
     assert [p.members[0].id for p in junk_plan(both, "secret", unattended=True).prunes] == ["key"]
-
-
-def test_hygiene_is_no_option_of_files(dream: Invoke) -> None:
-    assert "--hygiene is an option of" in dream("plan", "--store", "md", "--hygiene", code=2).stderr

@@ -58,7 +58,7 @@ def facts(store):
     return sorted((row["text"], row["expires_on"] or "") for row in store.rows.values())
 
 
-def test_a_run_merges_resolves_and_prunes(night):
+def test_a_run_merges_resolves_and_prunes_and_undo_gives_the_store_back_as_it_was(night):
     result, rows = night.apply(), night.store.rows
     assert (result.merged, result.resolved, result.pruned, result.skipped) == (2, 1, 1, 0)
     assert (result.removed, result.added) == (6, 1)
@@ -68,13 +68,9 @@ def test_a_run_merges_resolves_and_prunes(night):
     assert set(added["metadata"]["merged_from"]) == {"s1", "s2"}
     assert added["metadata"]["source"] == "chat"
     assert added["created_at"] == (NOW - timedelta(days=20)).isoformat()
-
-
-def test_undo_gives_the_store_back_as_it_was(night):
-    night.apply()
-    result = night.undo()
+    undone = night.undo()
     assert night.as_before()
-    assert (result.restored, result.withdrawn, result.kept) == (6, 1, ())
+    assert (undone.restored, undone.withdrawn, undone.kept) == (6, 1, ())
     assert night.journal.run("r1").state is RunState.UNDONE
 
 

@@ -11,12 +11,8 @@ ROWS = [
     {"id": "1", "a": "Likes green tea", "b": "likes green tea.", "label": "duplicate", "kind": "exact"},
     {"id": "2", "a": "Owns a red boat", "b": "Works at the port", "label": "distinct", "kind": "unrelated"},
 ]
-GOLD = {
-    "duplicate_groups": [["1", "2"]],
-    "contradictions": [],
-    "prune": {"stale": [], "vague": []},
-    "keep": [],
-}
+NONE = {"contradictions": [], "prune": {"stale": [], "vague": []}, "keep": []}
+GOLD = {"duplicate_groups": [["1", "2"]], **NONE}
 HEAD = "macro-F1 | merged by itself: precision, recall | merged, though no duplicates"
 STORE_HEAD = (
     "duplicates removed | with a person's yes | wrongly removed | contradictions found | reports right "
@@ -73,17 +69,14 @@ def test_bundled_stands_there_as_cross_validated(data, capsys):
         assert "{:.3f} | {:.3f}, {:.3f}".format(*shares) in row
 
 
-def test_wrong_merges_follow_from_precision_and_recall(data, monkeypatch, tmp_path, capsys):
+def test_wrong_merges_of_other_weights_follow_from_precision_and_recall(data, tmp_path, capsys):
     """One duplicate merged at precision 0.5 brings one other pair along; precision 0 says nothing."""
-    part = {"macro_f1": 0.5, "auto_recall": 1.0}
-    config = {
-        "cross_validated": {"hard": part | {"auto_precision": 0.5}, "real": part | {"auto_precision": 0.0}}
-    }
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    monkeypatch.setattr(figures, "FOLDER", tmp_path)
-    assert figures.main([str(data), "--scorer", "bundled", "--no-stores"]) == 0
-    row = "| `bundled` | 0.500 | 0.500, 1.000 | 1 of 1 | 0.500 | 0.000, 1.000 | - |"
-    assert capsys.readouterr().out.splitlines()[-1] == row
+    part, precision = {"macro_f1": 0.5, "auto_recall": 1.0}, {"hard": 0.5, "real": 0.0}
+    figures_of = {name: part | {"auto_precision": share} for name, share in precision.items()}
+    (tmp_path / "config.json").write_text(json.dumps({"cross_validated": figures_of}))
+    assert figures.main([str(data), "--scorer", f"bundled:{tmp_path}", "--no-stores"]) == 0
+    row = "| 0.500 | 0.500, 1.000 | 1 of 1 | 0.500 | 0.000, 1.000 | - |"
+    assert capsys.readouterr().out.splitlines()[-1].endswith(row)
 
 
 def test_missing_figures_and_missing_data_are_one_sentence(data, monkeypatch, tmp_path, capsys):
@@ -91,10 +84,3 @@ def test_missing_figures_and_missing_data_are_one_sentence(data, monkeypatch, tm
     monkeypatch.setattr(figures, "FOLDER", tmp_path)
     assert figures.main([str(data), "--scorer", "bundled"]) == 2
     assert "holds no cross-validated figures" in capsys.readouterr().err
-
-
-def test_other_weights_of_ours_bring_their_own_figures(data, tmp_path, capsys):
-    part = {"macro_f1": 0.25, "auto_precision": 1.0, "auto_recall": 0.5}
-    (tmp_path / "config.json").write_text(json.dumps({"cross_validated": {"hard": part, "real": part}}))
-    assert figures.main([str(data), "--scorer", f"bundled:{tmp_path}", "--no-stores"]) == 0
-    assert "| 0.250 | 1.000, 0.500 | 0 of 1 |" in capsys.readouterr().out

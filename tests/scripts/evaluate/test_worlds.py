@@ -24,11 +24,13 @@ def worlds(tmp_path):
     return read_worlds(tmp_path)
 
 
-def test_blocks_and_worlds_are_told_apart(worlds):
+def test_blocks_and_worlds_are_told_apart_and_an_unnamed_subject_is_put_in_front(worlds):
     ana, ben = worlds
     assert (ana.name, ana.style, len(ana.lines), len(ben.lines)) == ("ana", "w1_test", 5, 1)
     assert [line.block for line in ana.lines] == [1, 1, 1, 1, 2]
     assert {line.category for line in ana.lines[:4]} == {"home"}
+    line = ana.lines[1]
+    assert (line.subjects, line.judged) == ({"client": "Ana Lima"}, "Ana Lima: Her home is Porto.")
 
 
 def test_only_what_a_block_makes_certain_is_labelled(worlds):
@@ -38,18 +40,6 @@ def test_only_what_a_block_makes_certain_is_labelled(worlds):
     assert (label(same, against), label(same, beside)) == (1, 2)
     assert label(beside, against) == -1
     assert len(list(labelled_pairs(worlds[0]))) == 9
-
-
-def test_a_subject_that_the_text_does_not_name_is_put_in_front(worlds):
-    line = worlds[0].lines[1]
-    assert line.subjects == {"client": "Ana Lima"}
-    assert line.judged == "Ana Lima: Her home is Porto."
-
-
-def test_a_line_that_is_neither_heading_nor_memory_is_refused(tmp_path):
-    (tmp_path / "w2_bad.txt").write_text("# x | y | z\nLives in Porto.\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"w2_bad\.txt, line 2"):
-        read_worlds(tmp_path)
 
 
 def test_one_world_in_five_of_each_style_is_kept_from_training(tmp_path):
@@ -81,8 +71,9 @@ def test_a_world_is_read_as_a_store_whose_contradictions_have_two_sides(tmp_path
     assert ana.gold.contradictions == ((frozenset({"0000", "0001"}), frozenset({"0003"})),)
 
 
-def test_a_text_file_that_holds_no_worlds_is_refused_with_one_sentence(tmp_path):
-    path = tmp_path / "notes.txt"
-    path.write_text("Lives in Porto.\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"notes\.txt cannot be read"):
+def test_a_line_that_is_neither_heading_nor_memory_is_refused(tmp_path):
+    (path := tmp_path / "w2_bad.txt").write_text("# x | y | z\nLives in Porto.\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"w2_bad\.txt, line 2"):
+        read_worlds(tmp_path)
+    with pytest.raises(UsageError, match=r"w2_bad\.txt cannot be read"):
         read_files([path])

@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 from graph_world import NOW, STRICT, Graph, apply, entity, propose, relation, repair, twins
 from hypothesis import HealthCheck, given, settings, strategies as st
-from killing import dies
 from mem0_dream import errors
 from mem0_dream.errors import RefusedChangeError, StoreError
 from mem0_dream.models.text.words import exact_key
 from mem0_dream.pipeline.reporting.graph import changes_of_run
 from mem0_dream.pipeline.stores.base import Delete, Restore, ScopeFilter, Update
 from mem0_dream.pipeline.stores.graph.entities import MERGED_MARK, usage
-from mem0_dream.pipeline.writing.journal import RunState
 
 LONG = "typescript-strict-mode"
 OLD = "Discovered: 2025-01-01"
@@ -276,29 +274,6 @@ def test_a_separator_that_json_does_not_escape_ends_no_line_of_a_plan(graph):
     opened = graph.open(entity("a", *["Ask before\u2028deploying\x85 on Fridays"] * 2))
     assert apply(opened).run
     assert graph.undone(opened)
-
-
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("step", range(1, 8))
-def test_a_killed_run_is_finished_with_the_same_end(graph, own_state, step, after):
-    lines = [*twins(), GRUNT, relation("old", "gone")]
-    (graph.folder / "whole").mkdir()
-    whole = Graph(graph.folder / "whole", own_state)
-    apply(whole.open(*lines))
-    opened = graph.open(*lines)
-    if dies(opened.store, step, lambda: apply(opened), after=after):
-        graph.open().resume(now=NOW)
-    assert graph.path.read_bytes() == whole.path.read_bytes()
-
-
-def test_an_undo_that_was_killed_is_finished(graph):
-    opened = graph.open(*twins(), relation("blog", "gone"))
-    run = apply(opened).run
-    assert dies(opened.store, 2, lambda: opened.undo(run, now=NOW))
-    again = graph.open()
-    again.resume(run, now=NOW)
-    assert again.journal.run(run).state is RunState.UNDONE
-    assert graph.same()
 
 
 def test_two_lines_of_one_name_are_one_memory(graph):

@@ -48,13 +48,6 @@ def test_an_empty_memory_is_healthy_unless_it_could_not_be_read():
     assert health_lines(state)[-1] == "Read-only: line 4 is broken"
 
 
-def test_what_is_remembered_reads_back(tmp_path):
-    notes = GraphNotes(tmp_path, "g")
-    assert notes.last is None
-    notes.remember(LAST)
-    assert notes.last == LAST
-
-
 def test_reflection_names_what_moved(graph):
     uses = {"a": [GOOD], "b": [BAD], "c": []}
     found, _ = graph.nodes(*(entity(name, name * 2, *lines) for name, lines in uses.items()))
@@ -67,10 +60,13 @@ def test_reflection_names_what_moved(graph):
     assert [row["name"] for row in ranking(found)[0]["memories"]] == ["a", "b"]
 
 
-def test_what_is_judged_for_the_first_time_moved(graph):
+def test_what_is_judged_for_the_first_time_moved(graph, tmp_path):
     uses = {"first": [BAD], "again": [GOOD, GOOD.replace(" a ", " b ")], "idle": [GOOD]}
     found, _ = graph.nodes(*(entity(name, name * 2, *lines) for name, lines in uses.items()))
-    looked, _ = look_back(found, LastRun(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)}))
+    notes = GraphNotes(tmp_path, "g")
+    assert notes.last is None
+    notes.remember(LastRun(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)}))
+    looked, _ = look_back(found, notes.last)
     moved = [[(move["name"], move["uses"]) for move in looked[side]] for side in ("worked", "did_not")]
     assert moved == [[("again", 1)], [("first", 1)]]
 

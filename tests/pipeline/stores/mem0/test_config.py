@@ -51,18 +51,14 @@ class TestLoad:
         assert config.mem0 == {"vector_store": store, "history_db_path": "/home/alice/history.db"}
         assert "a:b#c" not in repr(config)
 
-    def test_values_inside_lists_are_expanded(self, tmp_path, monkeypatch):
+    def test_values_inside_lists_are_expanded_and_json_and_old_keys_are_read_too(self, tmp_path, monkeypatch):
         monkeypatch.setenv("ONE", "1")
         text = "llm: {provider: x, config: {models: ['${ONE}-${TWO:-2}', 3, null], route: '$ONE'}}"
         config = load_config(written(tmp_path, text)).mem0["llm"]["config"]
         assert config == {"models": ["1-2", 3, None], "route": "$ONE"}
-
-    def test_json_is_read_too(self, tmp_path):
-        file = written(tmp_path, json.dumps({"version": "v1.1"}), "mem0.json")
-        assert load_config(str(file)) == Mem0Config({"version": "v1.1"}, {}, str(file))
-
-    def test_old_keys_pass(self, tmp_path):
-        assert load_config(written(tmp_path, "graph_store: {provider: neo4j}")).mem0
+        old = {"graph_store": {"provider": "neo4j"}, "version": "v1.1"}
+        file = written(tmp_path, json.dumps(old), "mem0.json")
+        assert load_config(str(file)) == Mem0Config(old, {}, str(file))
 
     @pytest.mark.parametrize(
         ("text", "problem"),

@@ -90,8 +90,8 @@ class TestListing:
         pinned = {text: memory.pinned for text, memory in by_text(place.open()).items()}
         assert {text for text, is_pinned in pinned.items() if not is_pinned} == {"Likes tea"}
 
-    def test_ten_thousand_are_read_while_another_client_writes(self, place):
-        for number in range(10_000):
+    def test_thousands_are_read_while_another_client_writes(self, place):
+        for number in range(2_000):
             moment = DAY + timedelta(seconds=number)
             place.double.put(f"Fact {number}", user_id="alice", created_at=moment)
         there = set(place.double.rows)
