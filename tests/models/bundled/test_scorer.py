@@ -1,5 +1,6 @@
 """The bundled scorer as shipped: symmetric, deterministic, checked, and unmoved by strange input."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -15,7 +16,6 @@ from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
 from mem0_dream.models.guards import FACTS_VERSION
 from mem0_dream.models.scorer import PairContext, PairInput
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
-from mem0_dream.scripts.train.network import write_sums
 
 LARGEST_FOLDER = 25_000_000
 
@@ -98,10 +98,11 @@ def test_a_changed_byte_and_an_empty_folder_are_refused(weights: Path, tmp_path:
 
 @pytest.mark.parametrize("changed", [{"features": ["cosine"]}, {"facts": FACTS_VERSION - 1}])
 def test_weights_of_another_version_are_refused(weights: Path, changed: dict[str, object]) -> None:
-    path = weights / "config.json"
-    config = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**config, **changed}), encoding="utf-8")
-    write_sums(weights)
+    path, sums = weights / "config.json", weights / "SHA256SUMS"
+    before = path.read_bytes()
+    path.write_text(json.dumps({**json.loads(before), **changed}), encoding="utf-8")
+    old, new = (hashlib.sha256(data).hexdigest() for data in (before, path.read_bytes()))
+    sums.write_text(sums.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with pytest.raises(ModelError, match="another version"):
         BundledScorer(weights).score(PAIRS)
 
