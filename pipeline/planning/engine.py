@@ -6,6 +6,7 @@ with the side that loses. A plan is a pure function of its arguments: no clock, 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import logging
@@ -214,8 +215,14 @@ class _Scopes:
         return {scope: adapter.validate_json(stored[key]) for scope, key in keys.items() if key in stored}
 
     def _store(self, kept: Any, values: Mapping[bytes, Any]) -> None:  # noqa: ANN401
+        from pydantic_core import PydanticSerializationError
+
+        rows: dict[bytes, bytes] = {}
+        for key, value in values.items() if self._cache else ():
+            with contextlib.suppress(PydanticSerializationError):  # half a sign is judged anew
+                rows[key] = _adapter(kept).dump_json(value)
         if self._cache:
-            self._cache.store({key: _adapter(kept).dump_json(value) for key, value in values.items()})
+            self._cache.store(rows)
 
     def _drafts(self, new: Iterable[Scope], gone: set[str], on_stage: OnStage) -> list[Consolidated]:
         """The merges of these scopes, of each category for itself."""

@@ -87,7 +87,7 @@ def parse_plan(text: str) -> Plan:
     from pydantic import ValidationError
 
     try:
-        plan = _adapter().validate_json(json.dumps(fields))
+        plan = _adapter().validate_python(fields)
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         at = ".".join(map(str, first["loc"]))

@@ -62,7 +62,10 @@ class GraphLine:
             reason = f"it is {'an' if kind == 'entity' else 'a'} {kind} without {missing[0]}"
         elif not isinstance(observations, list) or not all(isinstance(each, str) for each in observations):
             reason = "its observations are no list of texts"
-        return cls(raw, "broken" if reason else "entity" if kind == "entity" else "relation", item, reason)
+        # Lines under a name that no journal can keep are left as they are, too.
+        kept = reason or all(is_utf8(item[field]) for field in FIELDS[kind])
+        named: Kind = "entity" if kind == "entity" else "relation"
+        return cls(raw, "broken" if reason else named if kept else "other", item, reason)
 
     @classmethod
     def entity(cls, name: str, entity_type: str, observations: Sequence[str]) -> GraphLine:

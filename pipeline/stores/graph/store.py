@@ -19,7 +19,7 @@ from typing import Any
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
-from ..files import digest, is_utf8
+from ..files import digest
 from ..files.database import Database
 from ..files.undo import FileHistory, Image, keep_entry, kept_entries, read_image
 from . import entities
@@ -231,12 +231,11 @@ class GraphStore(Store):
         fields = {key: value for item in items for key, value in item.items()}
         used = entities.usage(observations, fields)
         # Left alone are: one name with two types, which cannot be written back as one line; a name that looks
-        # like that of a part, which cannot be told from it once it is gone; one that no journal can keep; and
-        # what a running server holds twice, since it removes all equal observations at once.
+        # like that of a part, which cannot be told from it once it is gone; and what a running server holds
+        # twice, since it removes all equal observations at once.
         alone = (
             len({item["entityType"] for item in items}) > 1
             or split_part(snapshot.id) is not None
-            or not is_utf8(snapshot.id)
             or (not self.medium.verbatim and len(set(observations)) < len(observations))
         )
         unknown = {key: value for key, value in fields.items() if key not in KNOWN}
