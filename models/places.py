@@ -369,7 +369,10 @@ class _Reader:
             return
         keys = {token.key for token in before if token.kind in {"unit", "person"}}
         keys = keys or {token.key for token in before[-1:]}  # "rather be texted than called"
-        self._put(family, side, keys - {PERSON} or keys)
+        others = keys - {PERSON}
+        if others <= {token.key for token in before[-1:]}:  # "the user runs faster": nothing else is faster
+            others = keys & {PERSON}
+        self._put(family, side, others or keys)
         lesser = self._phrases(at + 1, self._next(at, {"stop", "auxiliary", "conjunction"}, end))
         behind = [key for _, keys, _ in lesser for key in keys]
         self._put(family, -side, behind or [word.key for word in self.tokens[at + 1 : end][:1]])

@@ -249,6 +249,8 @@ def side_by_side(a: str, b: str) -> bool:
     years, theirs = (set(pattern("year_told").findall(text)) for text in (a, b))
     if years != theirs or (case != too and any(relation(a, b).unsaid)):
         return True
+    if _sets_off(a, b) or _sets_off(b, a):
+        return True
     added = pattern("additive_first").match(a) and pattern("additive_first").match(b)
     if fields_apart(a, b) or (added and not significant_words(a) ^ significant_words(b) <= _TURNING):
         return True
@@ -258,6 +260,15 @@ def side_by_side(a: str, b: str) -> bool:
         return False
     numbers = all(token.text[:1].isdigit() for token in (first[head], second[head]))
     return numbers and first[head - 1].text.casefold() in _LABELS
+
+
+def _sets_off(a: str, b: str) -> bool:
+    """Whether one text says what the other says, and what it is not, of which the other says nothing."""
+    told = pattern("contrast_last").search(a)
+    if told is None or pattern("contrast_last").search(b) or not significant_words(told[1]):
+        return False
+    apart = significant_words(told[1]).isdisjoint(significant_words(b))
+    return apart and significant_words(a[: told.start()]) <= significant_words(b)
 
 
 def changes(a: str, b: str) -> bool:

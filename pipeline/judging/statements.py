@@ -175,9 +175,7 @@ def findings(
     ends = range(len(every)) if of is None else {at for at, each in enumerate(every) if each.memory.id in of}
     pairs = [(i, j) for i, j in sorted(worth | fields) if i in ends or j in ends]
     scored = zip(pairs, _scored(every, pairs, reader), strict=True)
-    found = (
-        _finding(every[i], every[j], verdict, copies, field=(i, j) in fields) for (i, j), verdict in scored
-    )
+    found = (_finding(every[i], every[j], told, copies, field=(i, j) in fields) for (i, j), told in scored)
     return [finding for finding in found if finding is not None]
 
 
@@ -234,9 +232,8 @@ def _sharing(statements: Sequence[Statement]) -> list[Pair]:
 
 def _fields(statements: Sequence[Statement]) -> set[Pair]:
     """Pairs of one entity, or of one list, that are one attribute with two values and nothing besides."""
-    brief = [row for row, each in enumerate(statements) if bare_fields.bare(each.words)]
-    members = [(statements[row].members_of, statements[row].words) for row in brief]
-    return {(brief[i], brief[j]) for i, j in bare_fields.rivals(members)}
+    told = ((each.members_of if bare_fields.bare(each.words) else "", each.words) for each in statements)
+    return set(bare_fields.rivals(told))
 
 
 def sharing(texts: Sequence[str]) -> list[Pair]:
@@ -466,7 +463,7 @@ def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, f
     """
     kinds = {item.kind for item in verdict.evidence if item.veto}
     duplicate, against, _ = verdict.probabilities
-    one, denied = _one_attribute(a, b, told), _denied(a, b, verdict)
+    one, denied = _one_attribute(a, b, told), not (a.row or b.row) and _denied(a, b, verdict)
     whole = denied and max(told) >= 1  # a brief text, and that it does not hold
     about_it = a.named or all(
         screens.own_subject(each.words) or (whole and screens.tells(each.words)) for each in (a, b)

@@ -58,7 +58,9 @@ def same_names(nodes: Iterable[Node]) -> dict[Pair, str]:
     named = [(node.id, parts) for node in nodes if (parts := parts_of(node.id))]
     folders = {node.id for node in nodes if node.type.casefold() in _FOLDERS}
     rules: dict[Pair, str] = {}
-    for a, b, rule in itertools.chain(_spellings(named), _short_forms(named), _projects(named)):
+    for a, b, rule in itertools.chain(
+        _spellings(named), _followed(named), _short_forms(named), _projects(named)
+    ):
         if (a in folders) == (b in folders):
             rules.setdefault((min(a, b), max(a, b)), rule)
     return dict(sorted(rules.items()))
@@ -164,6 +166,15 @@ def _essence(name: str) -> tuple[str, Parts]:
     plural = "s" if len(last) > _SHORTEST_WORD and last.endswith("s") and not last.endswith("ss") else ""
     left_out = bracketed[0].strip() if bracketed else "", extension[0] if extension else "", general, plural
     return "".join(parts).removesuffix(plural), left_out
+
+
+def _followed(named: Named) -> Iterator[tuple[str, str, str]]:
+    """A name, whatever it ends on, and the same with a general word behind it."""
+    whole = {parts: name for name, parts in named}
+    for name, parts in named:
+        fewest = 1 if parts[-1] in _GENERAL_ALONE else _LONG_NAME
+        if parts[-1] in _GENERAL and len(parts) > fewest and parts[:-1] in whole:
+            yield whole[parts[:-1]], name, WITHOUT_GENERAL
 
 
 def _short_forms(named: Named) -> Iterator[tuple[str, str, str]]:

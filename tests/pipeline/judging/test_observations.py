@@ -107,3 +107,11 @@ def test_whatever_stands_there_each_pair_is_told_once(texts, places):
     rows = [(f"place {at % places}", text) for at, text in enumerate(texts)]
     found = findings(said(*rows), Reader(FakeEncoder(), KeywordScorer()))
     assert len({frozenset((each.a.key, each.b.key)) for each in found}) == len(found)
+
+
+def test_what_entities_tell_of_their_own_checks_is_not_compared(shipped):
+    rows = [
+        ("Invoices", "Production build passes with strict types"),
+        ("Orders", "Strict types, production build clean"),
+    ]
+    assert verdict(shipped, *rows) == NOTHING

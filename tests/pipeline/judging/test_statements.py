@@ -98,3 +98,16 @@ def test_texts_that_share_most_of_their_words_are_compared() -> None:
     texts = ["red apples from Bern", "apples from Bern", "blue plums from Chur"]
     assert sharing(texts) == [(0, 1)]
     assert sharing([texts[0]] * 100) == []  # words that so many have tell nothing
+
+
+def test_a_cell_of_a_table_denies_nothing() -> None:
+    rows = (
+        "Checkout: Build settings (0), root scope, opens the shop",
+        "Checkout: 0, build settings (scene 0), never (root scope), opens the shop",
+    )
+    scorer = FakeScorer(default=lambda _a, _b: (0.2, 0.7, 0.1))
+    for row, found in ((True, 0), (False, 1)):
+        said = [
+            Statement(Memory(f"{at}.md", text, SCOPE), text, text, row=row) for at, text in enumerate(rows)
+        ]
+        assert len(findings(said, Reader(FakeEncoder(), scorer))) == found
