@@ -167,7 +167,7 @@ def _renamed(text: Bound, names: Mapping[str, str]) -> Bound:
     for (family, at), keys in text.sides.items():
         place = names.get(family, family), at
         sides[place] = sides.get(place, frozenset()) | {names.get(key, key) for key in keys}
-    return replace(text, units=units, sides=sides, keys=frozenset(unit.key for unit in units))
+    return text._replace(units=units, sides=sides, keys=frozenset(unit.key for unit in units))
 
 
 def _same_keys(left: Bound, right: Bound) -> dict[str, str]:

@@ -146,11 +146,7 @@ def hinted_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (Non
 
 
 def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
-    """Whether both hold whatever a scorer thinks: on two platforms, two of several things, then and now.
-
-    >>> side_by_side("User is learning Spanish", "User is learning French", [Evidence("name", "", veto=True)])
-    True
-    """
+    """Whether both hold whatever a scorer thinks: on two platforms, two of several things, then and now."""
     kinds = {item.kind for item in found if item.veto}
     one, other = ({match[0].lower() for match in pattern("several").finditer(text)} for text in (a, b))
     listed = kinds <= _OTHER_THINGS and not one.isdisjoint(other)

@@ -305,22 +305,14 @@ def local_folder(model: str) -> Path | None:
 
 
 def rows_at_once(length: int, *, size: int = BATCH_SIZE, tokens: int = BATCH_TOKENS) -> int:
-    """Rows of one forward pass over texts of a length: it depends on the length and on no other text.
-
-    >>> rows_at_once(9), rows_at_once(100), rows_at_once(512)
-    (8, 2, 1)
-    """
+    """Rows of one forward pass over texts of a length: it depends on the length and on no other text."""
     return max(1, min(size, tokens // max(length, 1)))
 
 
 def equal_length_batches(
     lengths: Sequence[int], *, size: int = BATCH_SIZE, tokens: int | None = None
 ) -> Iterator[list[int]]:
-    """Numbers of rows of equal length, at most `size` or `tokens` at a time, shortest first.
-
-    >>> list(equal_length_batches([9, 4, 9]))
-    [[1], [0, 2]]
-    """
+    """Numbers of rows of equal length, at most `size` or `tokens` at a time, shortest first."""
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     start = 0
     for end in range(1, len(order) + 1):

@@ -45,7 +45,6 @@ def failure_of(error: BaseException, *, longest: float = LONGEST_PAUSE) -> Failu
 
 
 def _retry_after(response: Any) -> float | None:  # noqa: ANN401  (httpx or requests)
-    """Seconds of a Retry-After header, given as a number or as a date."""
     text = response.headers.get("Retry-After") or ""
     with contextlib.suppress(ValueError):
         return max(0.0, float(text))

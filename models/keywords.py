@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .scorer import DISTINCT, DUPLICATE, PairInput, PairScores, Thresholds
 from .text.tables import table_set
-from .text.words import Token, exact_key, overlap, significant_words, tokens
+from .text.words import Word, exact_key, overlap, significant_words, tokens
 
 DUPLICATE_OVERLAP = 0.6  # more than this share of words in common is a duplicate (the skill's "60%")
 CONTRADICTION_OVERLAP = 0.4  # from here on opposite polarity is a contradiction (the skill's "0.4-0.6")
@@ -43,11 +43,7 @@ class KeywordScorer:
 
 
 def ramp(value: float, half: float) -> float:
-    """Map [0, 1] onto [0, 1], rising, with `half` at exactly 0.5, so that a limit becomes a probability.
-
-    >>> [ramp(value, 0.6) for value in (0.0, 0.3, 0.6, 1.0)]
-    [0.0, 0.25, 0.5, 1.0]
-    """
+    """Map [0, 1] onto [0, 1], rising, with `half` at exactly 0.5, so that a limit becomes a probability."""
     return value / (2 * half) if value <= half else 0.5 + 0.5 * (value - half) / (1 - half)
 
 
@@ -77,13 +73,12 @@ def _probabilities(a: str, b: str) -> tuple[float, float, float]:
     return (0.0, sure, 1 - sure) if against else (sure, 0.0, 1 - sure)
 
 
-def _negated(words: tuple[Token, ...]) -> set[str]:
+def _negated(words: tuple[Word, ...]) -> set[str]:
     """Stems of the words that a negation turns against: the next one, and its object after "use"."""
     stems: set[str] = set()
     pending = False
     for token in words:
-        word = token.text.casefold()
-        if word in _NEGATORS or word.endswith("n't") or token.stem in _AVOIDING:
+        if token.folded in _NEGATORS or token.folded.endswith("n't") or token.stem in _AVOIDING:
             pending = True
         elif pending and not token.is_stop:
             stems.add(token.stem)
@@ -91,8 +86,7 @@ def _negated(words: tuple[Token, ...]) -> set[str]:
     return stems
 
 
-def _preferred(words: tuple[Token, ...]) -> str | None:
-    """Stem of the first significant word after a form of "prefer"."""
+def _preferred(words: tuple[Word, ...]) -> str | None:
     significant = [token.stem for token in words if not token.is_stop]
     at = significant.index("prefer") + 1 if "prefer" in significant else len(significant)
     return significant[at] if at < len(significant) else None

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from ..errors import ConfigError, MissingExtraError, NoAnswerError, UsageError
 from .http import Failure, failure_of
 from .scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairInput, PairScores, Thresholds
-from .text.tables import pattern, table_text
+from .text.tables import pattern, table_lines
 
 if TYPE_CHECKING:
     import httpx
@@ -28,6 +28,7 @@ KEY_VARIABLES = ("MEM0_DREAM_API_KEY", "OPENAI_API_KEY")
 ATTEMPTS = 4
 TIMEOUT_SECONDS = 120.0
 Message = dict[str, str]
+ANY_OBJECT: Mapping[str, Any] = {"type": "json_object"}
 LONGEST_PAUSE = 30.0
 """Longest wait in seconds that a server may ask for (Retry-After); a longer one is not waited out."""
 
@@ -59,13 +60,10 @@ class ChatEndpoint:
     def prepare(self) -> None:
         """Nothing to do: an endpoint is opened with the first question."""
 
-    def reply(self, messages: list[Message]) -> object:
-        """Ask once; a request is repeated after a passing fault."""
-        return self.ask(messages, temperature=0, response_format={"type": "json_object"})
-
-    def ask(self, messages: list[Message], **more: Any) -> str:  # noqa: ANN401  (JSON)
+    def reply(self, messages: list[Message], form: Mapping[str, Any] = ANY_OBJECT) -> str:
         """Send a conversation; what the model says, or nothing; NoAnswerError without an answer."""
-        answer = self._post({"model": self.model, "messages": messages, **more})
+        body = {"model": self.model, "messages": messages, "temperature": 0, "response_format": form}
+        answer = self._post(body)
         try:
             content = answer["choices"][0]["message"]["content"]  # type: ignore[index]
         except (KeyError, IndexError, TypeError):
@@ -173,19 +171,10 @@ class OpenAIJudge:
     def _ask(self, pairs: Sequence[PairInput]) -> Iterator[tuple[int, list[float], list[bool]]]:
         """Number, probabilities, and containment in both directions, of each verdict that is one."""
         shown = [{"number": number, **_shown(pair)} for number, pair in enumerate(pairs, 1)]
-        content = self._endpoint.ask(
-            [
-                {"role": "system", "content": table_text("prompts", "judge")},
-                {"role": "user", "content": _sendable({"pairs": shown})},
-            ],
-            temperature=0,
-            response_format={
-                "type": "json_schema",
-                "json_schema": {"name": "verdicts", "strict": True, "schema": _SCHEMA},
-            },
-        )
+        schema = {"name": "verdicts", "strict": True, "schema": _SCHEMA}
+        form = {"type": "json_schema", "json_schema": schema}
         try:
-            verdicts = json.loads(content)["verdicts"]
+            verdicts = json.loads(self._endpoint.reply(_asking("judge", {"pairs": shown}), form))["verdicts"]
         except (KeyError, TypeError, ValueError):
             return
         seen: set[int] = set()
@@ -201,9 +190,11 @@ class OpenAIJudge:
                 yield number - 1, row, [said.get(f"{x}_says_all_of_{y}") is True for x, y in ("ab", "ba")]
 
 
-def _sendable(value: object) -> str:
-    """JSON without lone surrogates, which some stores let in and no request can hold."""
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+def _asking(prompt: str, about: object) -> list[Message]:
+    # without lone surrogates, which some stores let in and no request can hold
+    sendable = json.dumps(about, ensure_ascii=False).encode("utf-8", "replace").decode()
+    instructions = "\n".join(table_lines("prompts", prompt))
+    return [{"role": "system", "content": instructions}, {"role": "user", "content": sendable}]
 
 
 def _shown(pair: PairInput) -> dict[str, Any]:
@@ -258,7 +249,7 @@ class Mem0Adviser:
     def reply(self, messages: list[Message]) -> object:
         """Ask once, as mem0 itself asks; the provider's client repeats a request after a passing fault."""
         try:
-            return self._llm.generate_response(messages=messages, response_format={"type": "json_object"})
+            return self._llm.generate_response(messages=messages, response_format=dict(ANY_OBJECT))
         except Exception as error:  # noqa: BLE001  (any provider's own)
             raise _no_answer(error) from None
 
@@ -283,18 +274,11 @@ def opinion(adviser: Adviser, pair: PairInput, *, timeout: float) -> str:
 
 def question(pair: PairInput) -> list[Message]:
     """The conversation about a pair, the same for a pair and its mirror image."""
-    return [
-        {"role": "system", "content": table_text("prompts", "adviser")},
-        {"role": "user", "content": _sendable(_shown(pair))},
-    ]
+    return _asking("adviser", _shown(pair))
 
 
 def verdict(content: object) -> str | None:
-    """The label of an answer that is one JSON object, bare or in one code fence; else nothing.
-
-    >>> verdict('{"label": "duplicate"}'), verdict('Surely {"label": "duplicate"}')
-    ('duplicate', None)
-    """
+    """The label of an answer that is one JSON object, bare or in one code fence; else nothing."""
     if not isinstance(content, str):
         return None
     fenced = pattern("answer_fence").match(content)

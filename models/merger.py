@@ -146,7 +146,6 @@ def _spelling(text: str) -> int:
 
 
 def _fuse(ranked: Sequence[Memory], entails: Entails | None) -> str:
-    """Append to the most complete member what the others add, in order of their completeness."""
     kept, included = sentences(ranked[0].text), [ranked[0]]
     for memory in ranked[1:]:
         if any(_says_all(held, [memory], entails) for held in included):
@@ -154,21 +153,12 @@ def _fuse(ranked: Sequence[Memory], entails: Entails | None) -> str:
         additions = _additions(memory.text, joined(kept))
         if additions == sentences(memory.text):
             included.append(memory)
-        if len(additions) == 1:
-            _place(additions[0], kept)
-        else:
-            kept.extend(additions)
+        alone = len(additions) == 1 and not pattern("dependent").match(additions[0])
+        stays = [not alone or _adds(held, additions[0]) for held in kept]
+        at = (*stays, False).index(False)  # a sentence takes the place of those that it states completely
+        rest = [held for held, stay in zip(kept, stays, strict=True) if stay]
+        kept = [*rest[:at], *additions, *rest[at:]]
     return joined(kept)
-
-
-def _place(sentence: str, kept: list[str]) -> None:
-    """Replace the sentences that a new one states completely by it, or else append it."""
-    stays = [_adds(held, sentence) for held in kept]
-    if all(stays) or pattern("dependent").match(sentence):
-        kept.append(sentence)
-        return
-    kept[stays.index(False)], stays[stays.index(False)] = sentence, True
-    kept[:] = [held for held, stay in zip(kept, stays, strict=True) if stay]
 
 
 def _additions(source: str, so_far: str) -> list[str]:
@@ -196,11 +186,7 @@ def keeps(merged: str, clause: str) -> bool:
 
 
 def puts_together(text: str, members: Sequence[str]) -> bool:
-    """Whether a text repeats a sentence, or says all of two sources that have no sentence in common.
-
-    >>> puts_together("Has no debts. Owes nothing.", ["Has no debts", "Owes nothing"])
-    True
-    """
+    """Whether a text repeats a sentence, or says all of two sources that have no sentence in common."""
     if text in members:
         return False
     held = [statement_key(sentence) for sentence in sentences(text)]
@@ -214,11 +200,7 @@ def puts_together(text: str, members: Sequence[str]) -> bool:
 
 
 def joined(parts: Sequence[str]) -> str:
-    """Join sentences into one text, each closed by a mark.
-
-    >>> joined(["Plays chess online", "the rating is 1650."])
-    'Plays chess online. The rating is 1650.'
-    """
+    """Join sentences into one text, each closed by a mark."""
     if len(parts) == 1:
         return parts[0]
     capital = parts[0][:1].isupper()  # but only of plain words: "npm" and "iPhone" stay

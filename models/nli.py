@@ -91,9 +91,6 @@ class NliScorer:
 def label_columns(id2label: Mapping[int, str], *, what: str) -> list[int]:
     """The model's columns of entailment, neutral and contradiction, in this order.
 
-    >>> label_columns({0: "CONTRADICTION", 1: "entailment", 2: "neutral"}, what="This model")
-    [1, 2, 0]
-
     Other labels are a ModelError: a guessed order turns contradictions into duplicates.
     """
     columns = {str(label).strip().lower(): int(column) for column, label in id2label.items()}

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from .facts import extract
 from .facts.numbers import ORDINALS, SMALL, TENS
@@ -89,8 +90,7 @@ class Unit:
         return self.text.endswith(("'s", "s'")) or self.folded in _POSSESSIVES
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """The words of content of a text, and what stands on which side (1, -1) of each family of verbs."""
 
     units: tuple[Unit, ...]

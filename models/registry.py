@@ -24,7 +24,15 @@ def load_scorer(spec: str) -> PairScorer:
 
         return KeywordScorer() if spec == "keywords" else CosineScorer()
     if kind == "bundled" and bool(colon) == bool(where):
-        return _bundled(Path(where).expanduser() if where else None)
+        try:
+            from .bundled.scorer import FOLDER, BundledScorer
+
+            return BundledScorer(Path(where).expanduser() if where else FOLDER)
+        except ModuleNotFoundError as error:
+            told = f"The bundled scorer is not part of this installation ({error.name} is missing)."
+            raise ModelError(told) from error
+        except FileNotFoundError as error:
+            raise ModelError(f"The weights of the bundled scorer are missing ({error.filename}).") from error
     if kind == "nli" and where:
         from .nli import NliScorer
 
@@ -54,25 +62,8 @@ def load_encoder(model: str | None = None, *, scorer: str = "bundled") -> Encode
 
 
 def split_revision(model: str) -> tuple[str, str | None]:
-    """Model and revision; an existing folder is never split, since a path may hold an @.
-
-    >>> split_revision("maker/model@main")
-    ('maker/model', 'main')
-    """
+    """Model and revision; an existing folder is never split, since a path may hold an @."""
     name, at, revision = model.rpartition("@")
     if not at or not name or not revision or Path(model).expanduser().is_dir():
         return model, None
     return name, revision
-
-
-def _bundled(folder: Path | None) -> PairScorer:
-    try:
-        from .bundled.scorer import FOLDER, BundledScorer
-    except ModuleNotFoundError as error:
-        raise ModelError(
-            f"The bundled scorer is not part of this installation ({error.name} is missing)."
-        ) from error
-    try:
-        return BundledScorer(folder or FOLDER)
-    except FileNotFoundError as error:
-        raise ModelError(f"The weights of the bundled scorer are missing ({error.filename}).") from error

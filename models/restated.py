@@ -49,11 +49,7 @@ _Item = tuple[str, ...]
 
 
 def restated(a: str, b: str) -> str | None:
-    """Say how two texts are shown to be one statement; None where they are not.
-
-    >>> restated("The hall was painted by Ada", "Ada painted the hall")
-    'the same sides of one verb'
-    """
+    """Say how two texts are shown to be one statement; None where they are not."""
     left, right = _straight(a), _straight(b)
     mine, theirs = _stems(left), _stems(right)
     if len(mine & theirs) * 2 < min(len(mine), len(theirs)):  # nearly all pairs; the rest is dearer
@@ -100,7 +96,6 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _same_items(a: str, b: str) -> bool:
-    """Whether the items of a list, or two halves, moved as wholes."""
     mine, theirs = (
         [tuple(run) for joint, run in groupby(_words(text), _JOINTS.__contains__) if not joint]
         for text in (a, b)
@@ -198,7 +193,9 @@ def _same_sides(a: str, b: str) -> bool:
         for text in (left, right)
     )
     names, others = (
-        _persons(text) & (keys or set()) for text, keys in zip((left, right), second, strict=True)
+        {PERSON, THIRD, *(unit.key for unit in text.units if unit.detail and unit.text[0].isalpha())}
+        & (keys or set())
+        for text, keys in zip((left, right), second, strict=True)
     )
     stems, there = ({unit.key for unit in text.units if unit.verb} for text in (left, right))
     turned = stems != there
@@ -208,10 +205,6 @@ def _same_sides(a: str, b: str) -> bool:
         and (turned or _phrases(left) == _phrases(right))
         and all(mine[key] == theirs[key] or (turned and key in names) for key in mine)
     )
-
-
-def _persons(text: Bound) -> set[str]:
-    return {PERSON, THIRD, *(unit.key for unit in text.units if unit.detail and unit.text[0].isalpha())}
 
 
 def _owned(text: Bound) -> set[tuple[str, str]]:

@@ -61,11 +61,7 @@ _SPELLED_OUT: dict[type[Typed], set[str]] = {
 
 
 def same_statement(a: str, b: str) -> bool:
-    """Whether two texts are one statement; swapping them changes nothing.
-
-    >>> same_statement("User runs the 5 km loop on Tuesdays.", "- runs 5000 m loop on Tuesday")
-    True
-    """
+    """Whether two texts are one statement; swapping them changes nothing."""
     return sameness(a, b) is not None
 
 
@@ -73,9 +69,6 @@ def sameness(a: str, b: str, *, a_date: datetime | None = None, b_date: datetime
     """Say in what two texts of one statement differ, or None where they are two statements.
 
     The dates are for "yesterday" and the like.
-
-    >>> sameness("Tag releases as vX.", "Tag the releases as vX"), sameness("Is alergic", "Is allergic")
-    ('- / the', 'alergic / allergic')
     """
     if exact_key(a) == exact_key(b):
         return SAME_WORDS
@@ -332,9 +325,6 @@ def slip_in(a: str, b: str) -> tuple[str, str] | None:
 
     A slip is one letter added, left out, replaced or exchanged with its neighbour. Never a name, a number or
     an identifier, and never where both spellings are words: "form" is no slip for "from".
-
-    >>> slip_in("Is alergic to nuts", "Is allergic to nuts")
-    ('alergic', 'allergic')
     """
     mine, theirs = _spelt(a), _spelt(b)
     if abs(len(mine) - len(theirs)) > _MOST_DIFFERING or len(mine.keys() ^ theirs.keys()) > _MOST_DIFFERING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -41,11 +41,9 @@ class PairContext:
 
     def swapped(self) -> PairContext:
         """The context of the pair the other way round."""
-        return PairContext(
-            self.rank_b, self.rank_a, self.margin_b, self.margin_a, self.crowd_b, self.crowd_a,
-            self.bridge, self.size, self.shared,
-            self.shared_rank_b, self.shared_rank_a, self.shared_margin_b, self.shared_margin_a,
-        )  # fmt: skip
+        sided = ("rank", "margin", "crowd", "shared_rank", "shared_margin")
+        turned = {f"{name}_{y}": getattr(self, f"{name}_{x}") for name in sided for x, y in ("ab", "ba")}
+        return replace(self, **turned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,11 +55,7 @@ class Mark(NamedTuple):
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def marks(text: str) -> tuple[Mark, ...]:
-    """The markers of a text, kind by kind; the same text is read once.
-
-    >>> [(mark.kind, mark.rank, mark.text) for mark in marks("User is trying to quit smoking")]
-    [('stage', 0, 'trying to'), ('past', 0, 'quit')]
-    """
+    """The markers of a text, kind by kind; the same text is read once."""
     clean, clause = normalise(text[:_LONGEST_READ]), pattern("reached_clause")
     found = []
     for kind, expression in _PATTERNS.items():

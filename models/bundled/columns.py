@@ -130,9 +130,6 @@ def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str],
 
     Statements that share no word with any other are left out. A text of one statement is read against each
     statement of the other anyway.
-
-    >>> aligned(["Has finished the Rust book", "Has a cat"], ["Owns a dog", "Is reading the Rust book"])
-    (('Is reading the Rust book', 'Has finished the Rust book'),)
     """
     if min(len(short), len(long)) < 2:
         return ()

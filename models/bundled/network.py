@@ -79,7 +79,11 @@ class PairNetwork(nn.Module):  # type: ignore[misc]  # torch is not type-checked
         if self.typed_segments:
             inputs["token_type_ids"] = batch.segments
         hidden = self.encoder(**inputs).last_hidden_state.float()
-        features = _pool(hidden, batch.mask, batch.segments).to(self.memory_head[1].weight.dtype)
+        second = (batch.mask * batch.segments).unsqueeze(-1).to(hidden.dtype)
+        first = (batch.mask * (1 - batch.segments)).unsqueeze(-1).to(hidden.dtype)
+        a, b = ((hidden * each).sum(1) / each.sum(1).clamp(min=1.0) for each in (first, second))
+        features = torch.cat([hidden[:, 0], a, b, (a - b).abs(), a * b], dim=-1)
+        features = features.to(self.memory_head[1].weight.dtype)
         with torch.autocast(features.device.type, enabled=False):
             return PairLogits(self.entailment_head(features), self.memory_head(features))
 
@@ -88,14 +92,6 @@ def _head(width: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Dropout(DROPOUT), nn.Linear(width, HEAD_WIDTH), nn.GELU(), nn.Linear(HEAD_WIDTH, 3)
     )
-
-
-def _pool(hidden: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
-    second = (mask * segments).unsqueeze(-1).to(hidden.dtype)
-    first = (mask * (1 - segments)).unsqueeze(-1).to(hidden.dtype)
-    a = (hidden * first).sum(1) / first.sum(1).clamp(min=1.0)
-    b = (hidden * second).sum(1) / second.sum(1).clamp(min=1.0)
-    return torch.cat([hidden[:, 0], a, b, (a - b).abs(), a * b], dim=-1)
 
 
 def _fit(a: list[int], b: list[int], room: int) -> tuple[list[int], list[int]]:

@@ -44,20 +44,19 @@ class BundledScorer:
     """Judges pairs with the weights of a folder, loaded and checked at the first call of `score`.
 
     Its name changes with every byte of the weights, and with the guards. ModelError if the weights are
-    missing, damaged or do not fit the base model, which is by default the one that they name. The screen
-    leaves out pairs that their store shows to be distinct.
+    missing, damaged or do not fit the base model that they name. The screen leaves out pairs that their store
+    shows to be distinct.
     """
 
     english_only = True
     reads_context = True
 
-    def __init__(self, folder: Path = FOLDER, *, base: Path | None = None, screen: bool = True) -> None:
+    def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
-        self._base = base
         self.thresholds = read_thresholds(folder)
         self.thresholds_alone = read_thresholds(folder, "thresholds_alone")
-        self.name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}.{READ_IN}{'' if screen else '.all'}"
-        self._screens = screen and (folder / SCREEN_FILE).exists()
+        self.name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}.{READ_IN}"
+        self._screens = (folder / SCREEN_FILE).exists()
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only."""
@@ -90,7 +89,6 @@ class BundledScorer:
         return scores
 
     def _worth(self, pairs: Sequence[PairInput], remember: Remember) -> columns.Floats:
-        """How much speaks for reading each pair, float64 [n]; 0 where its store shows it to be distinct."""
         if not self._screens or all(pair.context is None for pair in pairs):
             return np.ones(len(pairs))
         return self._screen.worth(pairs, remember)
@@ -131,7 +129,7 @@ class BundledScorer:
     def _parts(self) -> tuple[PairReader, Calibrator]:
         check_sums(self._folder)
         check_features(self._folder, columns.feature_names(), facts=FACTS_VERSION)
-        network, tokenizer = load_network(self._folder, self._base or base_folder(self._folder))
+        network, tokenizer = load_network(self._folder, base_folder(self._folder))
         return PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
 
 
@@ -142,11 +140,11 @@ class PairReader:
         self.network = network.eval()
         self.tokenizer = tokenizer
 
-    def signals(self, pairs: Sequence[tuple[str, str]], *, screen: bool = True) -> list[columns.PairSignals]:
+    def signals(self, pairs: Sequence[tuple[str, str]]) -> list[columns.PairSignals]:
         """Signals of pairs of texts, in their order.
 
-        Each pair is read once, longer text first; unless that reading is sure that the two are distinct (or
-        `screen` is off), the other order and every statement follow.
+        Each pair is read once, longer text first; unless that reading is sure that the two are distinct, the
+        other order and every statement follow.
         """
         ordered = [columns.short_long(a, b) for a, b in pairs]
         answers = self.read(sorted({(long, short) for short, long in ordered}))
@@ -159,7 +157,7 @@ class PairReader:
                 columns.aligned(statements(short), statements(long)),
             )
             for short, long in ordered
-            if not (screen and columns.sure_distinct(answers[long, short][1]))
+            if not columns.sure_distinct(answers[long, short][1])
         }
         wanted = {pair for questions in asked.values() for some in questions for pair in some}
         answers |= self.read(sorted(wanted - answers.keys()))

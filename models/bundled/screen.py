@@ -68,10 +68,6 @@ class Screen:
     late: Calibrator
     limits: Limits
 
-    def needed(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> NDArray[np.bool_]:
-        """Which pairs must be read, bool [n]; see `worth`."""
-        return self.worth(pairs, remember) > 0
-
     def worth(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> Floats:
         """How much speaks for reading each pair, float64 [n]: 0 if nothing does, 1 without a store."""
         worth = np.ones(len(pairs))
@@ -105,8 +101,21 @@ class Screen:
 
     def word_rows(self, pairs: Sequence[PairInput], texts: dict[str, _Text]) -> Floats:
         """float64 [n, columns]: where a pair stands, and what its texts share literally."""
-        weight = self.token_weight.tolist()
-        return _table([_word_row(pair, texts[pair.a], texts[pair.b], weight) for pair in pairs], WORD_NAMES)
+        weight, rows = self.token_weight.tolist(), []
+        for pair in pairs:
+            a, b = texts[pair.a], texts[pair.b]
+            shared = sum(weight[token] for token in a.tokens & b.tokens)
+            few, many = sorted((a.mass, b.mass))
+            same = len(a.trigrams & b.trigrams)
+            least, most = sorted((len(a.trigrams), len(b.trigrams)))
+            only = sorted((len(a.numbers - b.numbers), len(b.numbers - a.numbers)))
+            rows.append([
+                pair.cosine, *around(pair.context),
+                shared / 100, shared / max(many, 1), shared / max(few, 1),
+                same / max(least, 1), same / max(least + most - same, 1), *sorted((a.words, b.words)),
+                len(a.numbers & b.numbers), *only,
+            ])  # fmt: skip
+        return _table(rows, WORD_NAMES)
 
     def late_rows(
         self, pairs: Sequence[PairInput], texts: dict[str, _Text], remember: Remember = forgetful
@@ -137,20 +146,6 @@ class Screen:
 
 def _table(rows: Sequence[Sequence[float]], names: Sequence[str]) -> Floats:
     return np.round(np.asarray(rows, dtype=np.float64).reshape(len(rows), len(names)), DECIMALS)
-
-
-def _word_row(pair: PairInput, a: _Text, b: _Text, weight: list[int]) -> list[float]:
-    shared = sum(weight[token] for token in a.tokens & b.tokens)
-    few, many = sorted((a.mass, b.mass))
-    same = len(a.trigrams & b.trigrams)
-    least, most = sorted((len(a.trigrams), len(b.trigrams)))
-    only = sorted((len(a.numbers - b.numbers), len(b.numbers - a.numbers)))
-    return [
-        pair.cosine, *around(pair.context),
-        shared / 100, shared / max(many, 1), shared / max(few, 1),
-        same / max(least, 1), same / max(least + most - same, 1), *sorted((a.words, b.words)),
-        len(a.numbers & b.numbers), *only,
-    ]  # fmt: skip
 
 
 def _said(best: NDArray[np.float32], weight: Floats) -> tuple[float, ...]:

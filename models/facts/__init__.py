@@ -10,10 +10,10 @@ from typing import Any
 from ..text.tables import table_set
 from ..text.vocabulary import content_stems
 from ..text.words import CACHED_TEXTS, Word, stem, words
-from . import calendar
+from . import calendar, literals
 from .calendar import Clock, Day, Frequency, Relative, Weekday
 from .details import Detail, Page, read
-from .literals import Identifier, Link, Path, Quote, Version, identifiers, links, paths, quotes, versions
+from .literals import Identifier, Link, Path, Quote, Version, quotes, versions
 from .names import Name, names
 from .numbers import Number, numbers
 from .values import Negation, Trait, Value, negations, traits, values
@@ -62,14 +62,14 @@ class Facts:
 
 _READERS: Mapping[str, Callable[[Page], tuple[Any, ...]]] = {
     "quotes": quotes,
-    "links": links,
-    "paths": paths,
+    "links": partial(read, rows=literals.LINKS_READ, cut=True),
+    "paths": partial(read, rows=literals.PATHS_READ, cut=True),
     "days": calendar.dates,
     "relatives": partial(read, rows=calendar.RELATIVES_READ),
     "weekdays": partial(read, rows=calendar.WEEKDAYS_READ),
     "frequencies": calendar.frequencies,
     "clocks": partial(read, rows=calendar.CLOCKS_READ),
-    "identifiers": identifiers,
+    "identifiers": partial(read, rows=literals.IDENTIFIERS_READ),
     "versions": versions,
     "numbers": numbers,
     "names": names,
@@ -94,13 +94,13 @@ def extract(text: str) -> Facts:
     page = Page(text)
     bag = content_stems(page.words)
     details = {name: reader(page) for name, reader in _READERS.items()}
-    valued = {stem(word.folded) for kind in VALUED for each in details[kind] for word in words(each.text)}
+    valued = {word.stem for kind in VALUED for each in details[kind] for word in words(each.text)}
     return Facts(
         text=page.text,
         marks=tuple(page.marks),
         words=page.words,
         vocabulary=frozenset(word.folded for word in page.words),
-        stems=frozenset(stem(word.folded) for word in page.words),
+        stems=frozenset(word.stem for word in page.words),
         initials="".join(word.folded[:1] for word in page.words),
         bag=tuple(sorted(bag)),
         content=frozenset(bag),

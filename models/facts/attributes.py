@@ -58,11 +58,7 @@ class Rival(NamedTuple):
 
 
 def rival(left: Facts, right: Facts) -> Rival | None:
-    """Return the rival values that two texts give to one attribute, or None.
-
-    >>> rival(extract("The job gives up after 120 seconds"), extract("The job gives up after 10 minutes"))
-    Rival(attribute='number', mine='120 seconds', theirs='10 minutes', share=1.0)
-    """
+    """Return the rival values that two texts give to one attribute, or None."""
     if left.text == right.text or not (left.bag and right.bag):
         return None
     shared = len(left.frame & right.frame)
@@ -192,10 +188,6 @@ def contrast(a: str, b: str) -> list[float]:
 
     Each is a hint that two details answer one question, or that they belong to another subject, time or
     condition.
-
-    >>> found = dict(zip(CONTRAST_NAMES, contrast("Lives in Oslo now", "Lives in Bergen"), strict=True))
-    >>> found["rival_sure"], found["now_differs"], found["frame_overlap"]
-    (1.0, 1.0, 1.0)
     """
     left, right = extract(a), extract(b)
     shared, union = len(left.frame & right.frame), len(left.frame | right.frame)

@@ -71,8 +71,8 @@ class Page:
 Row = tuple[str, Callable[["re.Match[str]"], Iterable[D]]]
 
 
-def read(page: Page, rows: Iterable[Row[D]]) -> tuple[D, ...]:
-    """Take what rows of a pattern and its meaning make of a page, row by row.
+def read(page: Page, rows: Iterable[Row[D]], *, cut: bool = False) -> tuple[D, ...]:
+    """Take what rows of a pattern and its meaning make of a page, row by row, or the text of the detail only.
 
     A match of which a row makes nothing is left to the next.
 
@@ -86,6 +86,6 @@ def read(page: Page, rows: Iterable[Row[D]]) -> tuple[D, ...]:
         for match in page.find(name):
             details = tuple(parse(match))
             if details:
-                page.mark(*match.span())
+                page.mark(match.start(), match.start() + len(details[0].text) if cut else match.end())
                 found.extend(details)
     return tuple(found)

@@ -198,7 +198,7 @@ def _content(words: Sequence[Word]) -> list[Word]:
 
 
 def _alike(mine: Word, theirs: Word) -> bool:
-    return mine.folded == theirs.folded or stem(mine.folded) == stem(theirs.folded)
+    return mine.stem == theirs.stem
 
 
 def _explained(core: Sequence[Word], other: Sequence[Word]) -> bool:
@@ -243,37 +243,31 @@ _OTHER_BOUNDS = {pair for one, other in _BOUNDS for pair in ((one, other), (othe
 
 def opposed(left: Facts, right: Facts) -> bool:
     """Whether equal sentences differ in a denial, a bound or a port alone, so that both cannot hold."""
-    mine, theirs = _heard(left.text), _heard(right.text)
-    if denying := mine.denying ^ theirs.denying:
-        rest = [[word for word in each.stems if word not in denying] for each in (mine, theirs)]
-        return rest[0] == rest[1] and bool(denied(left, right) or denied(right, left))
-    for x, y in ((x, y) for x in mine.bounds for y in theirs.bounds if (x, y) in _OTHER_BOUNDS):
-        bare = re.sub(rf"\b{x}\b", "#", mine.said, count=1), re.sub(rf"\b{y}\b", "#", theirs.said, count=1)
+    (mine, denying, said, bounds, port, serving) = _heard(left.text)
+    (theirs, denying_there, said_there, bounds_there, other_port, serving_there) = _heard(right.text)
+    if odd := denying ^ denying_there:
+        rest, other_rest = ([word for word in stems if word not in odd] for stems in (mine, theirs))
+        return rest == other_rest and bool(denied(left, right) or denied(right, left))
+    for x, y in ((x, y) for x in bounds for y in bounds_there if (x, y) in _OTHER_BOUNDS):
+        bare = re.sub(rf"\b{x}\b", "#", said, count=1), re.sub(rf"\b{y}\b", "#", said_there, count=1)
         if "#" in bare[0] and bare[0] == bare[1]:
             return True
-    return "" not in (mine.port, theirs.port) and mine.port != theirs.port and mine.serving == theirs.serving
+    return "" not in (port, other_port) and port != other_port and serving == serving_there
 
 
-class _Heard(NamedTuple):
-    """What `opposed` needs of one text, found once for all its pairs."""
-
-    stems: tuple[str, ...]
-    denying: frozenset[str]
-    said: str
-    bounds: tuple[str, ...]
-    port: str
-    serving: tuple[str, ...]
+_Heard = tuple[tuple[str, ...], frozenset[str], str, tuple[str, ...], str, tuple[str, ...]]
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _heard(text: str) -> _Heard:
+    """Of a text its stems, the denying ones, its words, bounds, port, and what is said beside the port."""
     heard = [word.folded for word in words(text) if word.folded not in _HELPING]
     port = pattern("port").search(text)
     serving = pattern("serving").sub(" ", pattern("port").sub("", text.lower())).split() if port else ()
     kept = tuple(word for word in serving if word not in _HELPING)
     stems, said = tuple(map(stem, heard)), " ".join(heard)
     bounds = tuple(word for pair in _BOUNDS for word in pair if word in said)
-    return _Heard(stems, _DENYING.intersection(stems), said, bounds, port[1] if port else "", kept)
+    return stems, _DENYING.intersection(stems), said, bounds, port[1] if port else "", kept
 
 
 def denied(denying: Facts, other: Facts) -> list[Negation]:
@@ -282,7 +276,7 @@ def denied(denying: Facts, other: Facts) -> list[Negation]:
     if not hard or pattern("hidden_denial").search(other.text):
         return []
     # stems that the text has outside the reach of its negations, so that it does not simply deny them
-    counts = Counter(stem(word.folded) for word in denying.words)
+    counts = Counter(word.stem for word in denying.words)
     for each in denying.negations:
         counts.subtract(each.reach)
     affirmed = {word for word, count in counts.items() if count > 0}

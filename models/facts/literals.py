@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from ..text.tables import pattern
 from ..text.vocabulary import common
 from ..text.words import fold
-from .details import Detail, Page
+from .details import Detail, Page, Row
 from .numbers import unit_at
 
 _TRAILING = ".,;:!?)]}'\"`"
@@ -84,16 +84,10 @@ class Version(Literal):
         return self._same(other) and len(self.key) >= len(other.key)
 
 
-def links(page: Page) -> tuple[Link, ...]:
-    """Take URLs and e-mail addresses."""
-    addresses = []
-    for name in ("url", "email"):
-        for match in page.find(name):
-            text = match.group().rstrip(_TRAILING)
-            page.mark(match.start(), match.start() + len(text))
-            key = re.sub(r"^(?:[a-z][a-z0-9+.-]*://)?(?:www\.)?", "", text.lower())
-            addresses.append(Link(text, key.rstrip("/")))
-    return tuple(addresses)
+def _link(match: re.Match[str]) -> tuple[Link, ...]:
+    text = match.group().rstrip(_TRAILING)
+    key = re.sub(r"^(?:[a-z][a-z0-9+.-]*://)?(?:www\.)?", "", text.lower())
+    return (Link(text, key.rstrip("/")),)
 
 
 def quotes(page: Page) -> tuple[Quote, ...]:
@@ -107,31 +101,26 @@ def quotes(page: Page) -> tuple[Quote, ...]:
     return tuple(quoted)
 
 
-def paths(page: Page) -> tuple[Path, ...]:
-    """Take files and folders."""
-    locations = []
-    for match in page.find("path"):
-        text = match.group().rstrip(".,;:")
-        if any(char.isalnum() for char in text) and not pattern("no_path").match(text):
-            page.mark(match.start(), match.start() + len(text))
-            key = text.lower().replace("\\", "/").rstrip("/")
-            locations.append(Path(text, re.sub(r"^(?:\.{1,2}/|~/|/)+", "", key)))
-    return tuple(locations)
+def _path(match: re.Match[str]) -> tuple[Path, ...]:
+    text = match.group().rstrip(".,;:")
+    if pattern("no_path").match(text) or not any(char.isalnum() for char in text):
+        return ()
+    key = text.lower().replace("\\", "/").rstrip("/")
+    return (Path(text, re.sub(r"^(?:\.{1,2}/|~/|/)+", "", key)),)
 
 
-def identifiers(page: Page) -> tuple[Identifier, ...]:
-    """Take tickets, hosts, flags, variables, models, hashes, addresses and long numbers."""
-    names = []
-    for name in ("identifier", "flag"):
-        for match in page.find(name):
-            text = match.group()
-            if pattern("no_identifier").match(text):
-                continue
-            page.mark(*match.span())
-            numbered = "#" in text or text.startswith(("PR", "MR"))
-            number = re.fullmatch(r"\D*?#?([0-9]+(?:-[0-9]+)*)", text) if numbered else None
-            names.append(Identifier(text, f"#{number[1]}" if number else fold(text)))
-    return tuple(names)
+def _identifier(match: re.Match[str]) -> tuple[Identifier, ...]:
+    text = match.group()
+    if pattern("no_identifier").match(text):
+        return ()
+    numbered = "#" in text or text.startswith(("PR", "MR"))
+    number = re.fullmatch(r"\D*?#?([0-9]+(?:-[0-9]+)*)", text) if numbered else None
+    return (Identifier(text, f"#{number[1]}" if number else fold(text)),)
+
+
+LINKS_READ: tuple[Row[Link], ...] = (("url", _link), ("email", _link))
+PATHS_READ: tuple[Row[Path], ...] = (("path", _path),)
+IDENTIFIERS_READ: tuple[Row[Identifier], ...] = (("identifier", _identifier), ("flag", _identifier))
 
 
 def versions(page: Page) -> tuple[Version, ...]:

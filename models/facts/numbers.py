@@ -11,14 +11,13 @@ import math
 import re
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from ..text.tables import pattern, spelled_out, table_lines, table_pairs, table_set
 from .details import Detail, Page, Row, read
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """One unit of measure."""
 
     name: str  # canonical name, equal for all spellings
@@ -28,18 +27,12 @@ class Unit:
     offset: float = 0.0  # added after multiplying, for temperatures
 
 
-def _units() -> dict[str, Unit]:
-    units = {}
-    for line in table_lines("units", "units"):
-        dimension, factor, system, spellings, *offset = line.split("|")
-        names, money = spellings.split(), dimension.removeprefix("money ")
-        named = (names[-1], dimension) if money == dimension else (money, "money")
-        unit = Unit(*named, float(factor), system, *map(float, offset))
-        units.update(dict.fromkeys(names, unit))
-    return units
-
-
-UNITS = _units()
+UNITS: dict[str, Unit] = {}
+for _line in table_lines("units", "units"):
+    _dimension, _factor, _system, _spellings, *_offset = _line.split("|")
+    _names, _money = _spellings.split(), _dimension.removeprefix("money ")
+    _named = (_names[-1], _dimension) if _money == _dimension else (_money, "money")
+    UNITS |= dict.fromkeys(_names, Unit(*_named, float(_factor), _system, *map(float, _offset)))
 PREFIXES = table_set("units", "before_number")
 UNITS_IN_WORDS = dict(line.split("|") for line in table_lines("units", "spelled_out"))
 PERIODS = {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ..text.tables import found, listed, pattern, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems
-from ..text.words import Word, stem
+from ..text.words import Word
 from . import Facts
 from .frames import Change, crosswise, surface
 
@@ -34,7 +34,7 @@ def _all_words(facts: Facts) -> Spelled:
 
 
 def _content(facts: Facts) -> Spelled:
-    return [(stem(word.folded), word) for word in facts.words if word.folded not in FRAME_WORDS]
+    return [(word.stem, word) for word in facts.words if word.folded not in FRAME_WORDS]
 
 
 def exchange(left: Facts, right: Facts) -> Change | None:
@@ -142,7 +142,7 @@ def _clauses(facts: Facts) -> list[frozenset[str]]:
             passed += 1
             clauses.append([])
         if word.folded not in FRAME_WORDS or word.folded in _BINDING:
-            clauses[-1].append(stem(word.folded))
+            clauses[-1].append(word.stem)
     return [frozenset(clause) for clause in clauses if clause]
 
 
@@ -183,7 +183,6 @@ def _between(facts: Facts, x: str, y: str) -> frozenset[str]:
 
 
 def _turned(left: Facts, right: Facts) -> bool:
-    """Whether one text says what we do and the other what is done to us."""
     ways = pattern("doer"), pattern("done_to")
     return any(crosswise(left.text, right.text, *each) for each in (ways, ways[::-1]))
 

@@ -58,11 +58,7 @@ def _families() -> tuple[re.Pattern[str], dict[str, list[tuple[str, int, bool]]]
 
 
 def traits(page: Page) -> tuple[Trait, ...]:
-    """Read the answers a text gives to the known questions.
-
-    >>> [(each.family, each.text) for each in traits(Page("The staging server opens in the morning"))]
-    [('environment', 'staging'), ('open', 'opens'), ('part of day', 'morning')]
-    """
+    """Read the answers a text gives to the known questions."""
     spellings, table = _families()
     answers: list[Trait] = []
     for match in spellings.finditer(page.text.lower()):
@@ -112,11 +108,7 @@ class Negation(Detail):
 
 
 def negations(page: Page) -> tuple[Negation, ...]:
-    """Read the denials of a text.
-
-    >>> [(each.cue, each.reach) for each in negations(Page("Does not use tabs, avoids dairy"))]
-    [('not', ('us', 'tab')), ('avoids', ('dairy',))]
-    """
+    """Read the denials of a text."""
     text, ends = page.text, pattern("denial_end")
     idle = [match.span() for match in pattern("not_denying").finditer(text)]
     denials = []
@@ -135,8 +127,8 @@ def negations(page: Page) -> tuple[Negation, ...]:
 
 
 def _denied(clause: str) -> tuple[str, ...]:
-    stems = ((word.folded, stem(word.folded)) for word in words(clause))
-    return tuple(each for folded, each in stems if folded not in _EMPTY or each in _LIGHT_VERBS)
+    told = (word for word in words(clause) if word.folded not in _EMPTY or word.stem in _LIGHT_VERBS)
+    return tuple(word.stem for word in told)
 
 
 _PERSON, _NO_PLACE = (table_set("values", key) for key in ("person", "no_place"))

@@ -39,10 +39,7 @@ def expression(name: str, key: str) -> re.Pattern[str]:
 
 @cache
 def pattern(name: str) -> re.Pattern[str]:
-    """An expression of `tables/patterns.toml`, compiled when first used: all would take a tenth of a second.
-
-    >>> pattern("minus").search("minus 5")
-    """
+    """An expression of `tables/patterns.toml`, compiled when first used: all at once would take time."""
     return re.compile(spelled_out(name))
 
 
@@ -62,11 +59,6 @@ def spelled_out(name: str) -> str:
         return f"(?:{marked(table_words(table, key) if sign == '.' else table_lines(table, key))})"
 
     return _INSERTED.sub(inserted, "".join(line.strip() for line in table_lines("patterns", name)))
-
-
-def table_text(name: str, key: str) -> str:
-    """One text as it stands."""
-    return _table(name)[key].strip()
 
 
 @cache

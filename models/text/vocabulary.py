@@ -56,7 +56,7 @@ def common(word: str) -> bool:
 
 def content_stems(words: Iterable[Word]) -> list[str]:
     """The stems of the words that are no words of grammar, in order."""
-    return [stem(word.folded) for word in words if word.folded not in FRAME_WORDS]
+    return [word.stem for word in words if word.folded not in FRAME_WORDS]
 
 
 def synonyms(left: str, right: str) -> bool:
@@ -79,11 +79,7 @@ def opposite(left: str, right: str) -> bool:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def is_word(word: str) -> bool:
-    """Whether a word is spelt as it should be, as far as the tables know.
-
-    >>> is_word("allergic"), is_word("alergic"), is_word("re-allergic".replace("-", ""))
-    (True, False, True)
-    """
+    """Whether a word is spelt as it should be, as far as the tables know."""
     if len(word) < 3 or _known(word) or word in STOP_WORDS:
         return True
     for end in filter(word.endswith, _ENDINGS):

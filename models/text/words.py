@@ -34,18 +34,24 @@ _JOINTS = frozenset({"", "-", "_", "/", "."})
 _OPPOSING = frozenset({"prefer", "us", "avoid", "stop", "alway", "lik", "want"})
 
 
-class Token(NamedTuple):
+class Word(NamedTuple):
     """One word, or one pair of characters of a script without spaces, at its place in the normalised text."""
 
     text: str
+    folded: str  # in small letters; by `words` without diacritics and a possessive ending, too
     start: int
     end: int
-    stem: str
+    opens: bool = False  # it is the first word of a sentence, of a clause in brackets, a quotation or a line
+
+    @property
+    def stem(self) -> str:
+        """What its forms have in common."""
+        return stem(self.folded)
 
     @property
     def is_stop(self) -> bool:
         """Whether it is a word of grammar that says nothing by itself."""
-        return self.text.casefold() in STOP_WORDS
+        return self.folded in STOP_WORDS
 
 
 def normalised(text: str) -> str:
@@ -90,21 +96,17 @@ def stem(word: str) -> str:
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def tokens(text: str) -> tuple[Token, ...]:
-    """All words of a text in order, stop words included.
-
-    >>> [token.stem for token in tokens("Mum's café uses 北京市")]
-    ['mum', 'café', 'us', '北京', '京市']
-    """
+def tokens(text: str) -> tuple[Word, ...]:
+    """All words of a text in order, stop words included."""
     clean = normalised(text)
-    words: list[Token] = []
+    words: list[Word] = []
     for match in pattern("token").finditer(clean):
         word, (start, end) = match[0], match.span()
         if match["run"]:
             ends = ((at, min(at + 2, end)) for at in range(start, max(end - 1, start + 1)))
-            words += [Token(clean[at:to], at, to, clean[at:to]) for at, to in ends]
+            words += [Word(clean[at:to], clean[at:to], at, to) for at, to in ends]
         else:
-            words.append(Token(word, start, end, stem(word.casefold())))
+            words.append(Word(word, word.casefold(), start, end))
     return tuple(words)
 
 
@@ -132,9 +134,6 @@ def exact_key(text: str) -> str:
 
     Ignored: Unicode forms, white space, kinds of quotes and dashes, final full stops, and the case of plain
     words. Kept: code in backticks to the letter, and the case of tokens whose case carries meaning.
-
-    >>> exact_key("Likes  Tea.") == exact_key("likes tea"), exact_key("src/Foo") == exact_key("src/foo")
-    (True, False)
     """
     pieces = pattern("code").split(text)  # every second piece is a code span
     unified = "".join(piece if at % 2 else _unified_prose(piece) for at, piece in enumerate(pieces))
@@ -171,19 +170,6 @@ def topic(older: str, newer: str, *, category: str | None = None) -> str:
         else:
             spans.append((token.start, token.end))
     return " ".join(clean[start:end] for start, end in spans[:4]) or category or ""
-
-
-class Word(NamedTuple):
-    """One word of a text at its place, folded: in small letters, without diacritics and a possessive ending.
-
-    It opens where it is the first word of a sentence, of a clause in brackets, a quotation or a line.
-    """
-
-    text: str
-    folded: str
-    start: int
-    end: int
-    opens: bool
 
 
 def normalise(text: str) -> str:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from ...models.guards import is_specific
 from ...models.text import vocabulary
 from ...models.text.tables import pattern, table_words
-from ...models.text.words import Token, significant_words, tokens
+from ...models.text.words import Word, significant_words, tokens
 from ...records import CONFIRMED_KEY, LAST_STATED_KEY, Memory, Scope, as_utc, noted_moment, says_pinned
 from ...settings import Settings
 from ..actions import Merge, Prune, PruneReason
@@ -91,7 +91,7 @@ def is_vague(text: str, *, min_words: int) -> bool:
     return not is_specific(plain.lower() if plain.isupper() else plain[:1].lower() + plain[1:])
 
 
-def _is_generic(words: Sequence[Token]) -> bool:
+def _is_generic(words: Sequence[Word]) -> bool:
     """All content words are empty, and the half-empty ones stand in empty company."""
     forms = {_form(token) for token in words}
     content = {_form(token) for token in words if not token.is_stop}
@@ -106,7 +106,7 @@ def _is_generic(words: Sequence[Token]) -> bool:
     )
 
 
-def _opens_indefinite(words: Sequence[Token]) -> bool:
+def _opens_indefinite(words: Sequence[Word]) -> bool:
     """Nothing but empty words, then "something about" or "some issue", which leaves the rest hanging."""
     for token, following in pairwise(words):
         form, after = _form(token), _form(following)
@@ -117,7 +117,7 @@ def _opens_indefinite(words: Sequence[Token]) -> bool:
     return False
 
 
-def _is_rule(words: Sequence[Token]) -> bool:
+def _is_rule(words: Sequence[Word]) -> bool:
     """Whether a text forbids, demands or orders: "Never push", "No meetings", "Commit often"."""
     forms = [*(_form(token) for token in words), ""]
     if forms[0] in vocabulary.ORDERS and len(words) > 1 and not vocabulary.NO_ORDER & set(forms):
@@ -131,7 +131,7 @@ def _is_rule(words: Sequence[Token]) -> bool:
     )
 
 
-def _is_habit(words: Sequence[Token]) -> bool:
+def _is_habit(words: Sequence[Word]) -> bool:
     """Whether a text says when something is done: "works at night", not "had lunch at noon"."""
     forms = [_form(token) for token in words if _form(token) != "the"]
     if vocabulary.PAST_EVENTS & set(forms):
@@ -152,7 +152,7 @@ def _names_something(text: str) -> bool:
     )
 
 
-def _form(token: Token) -> str:
+def _form(token: Word) -> str:
     return token.text.casefold().removesuffix("'s")
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ... import indexes
 from ...models.bundled.calibrator import Calibrator
-from ...models.bundled.columns import ENTAILS, PairSignals, features, read_once, short_long, sure_distinct
+from ...models.bundled.columns import ENTAILS, PairSignals, features, short_long
 from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.scorer import FOLDER, BundledScorer, PairReader
 from ...models.bundled.screen import SCREEN_FILE, Screen
@@ -166,7 +166,7 @@ def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
 def needed(inputs: Sequence[PairInput]) -> NDArray[np.bool_]:
     """Which pairs the shipped screen lets through, bool [n]; all of them where no screen is shipped."""
     file = FOLDER / SCREEN_FILE
-    return Screen.load(file).needed(inputs) if file.is_file() else np.ones(len(inputs), dtype=bool)
+    return Screen.load(file).worth(inputs) > 0 if file.is_file() else np.ones(len(inputs), dtype=bool)
 
 
 def read_signals(
@@ -188,23 +188,17 @@ def read_signals(
     return [known[short_long(pair.a, pair.b)] for pair in inputs]
 
 
-def screened(signals: PairSignals) -> PairSignals:
-    """What the scorer would have read of a pair that was read in full: one reading, if that is sure."""
-    once = [said[0] for said in signals.whole]
-    return read_once(signals.short, signals.long, *once) if sure_distinct(once[1]) else signals
-
-
 def table(
     pairs: Sequence[LabelledPair], inputs: Sequence[PairInput], signals: Sequence[PairSignals]
 ) -> Table:
-    """The signals as numbers beside labels, weights and origins; sure pairs as the scorer will see them."""
+    """The signals as numbers beside labels, weights and origins."""
 
     def refused(pair: PairInput, read: PairSignals) -> bool:
         ways = read.whole[0][:, ENTAILS].tolist()
         return not decide((1.0, 0.0, 0.0), differences(pair, entailment=ways), ALL_MERGED, entailment=ways)[1]
 
     return Table(
-        rows=features([screened(one) for one in signals], inputs),
+        rows=features(signals, inputs),
         label=np.array([pair.label for pair in pairs]),
         weight=np.array([pair.weight for pair in pairs]),
         origin=np.array([pair.source for pair in pairs]),

@@ -5,12 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mem0_dream.models.bundled.columns import features
 from mem0_dream.models.bundled.scorer import ENOUGH, FOLDER, Answers, PairReader, read_in_turns
 from mem0_dream.models.bundled.weights import load_network
 from mem0_dream.models.encoder import packaged_model_path
 from mem0_dream.models.scorer import PairInput
-from mem0_dream.scripts.train.labelled import screened
 
 SURE = np.array([0.002, 0.003, 0.995])
 UNSURE = np.array([0.3, 0.1, 0.6])
@@ -51,15 +49,6 @@ def test_statements_that_speak_of_the_same_are_read_against_each_other() -> None
     reader.signals([(older, newer)])
     clauses = {pair for pair in reader.asked if older not in pair and newer not in pair}
     assert clauses == {("Has finished the Rust book.", "Reads the Rust book.")}
-
-
-def test_without_the_screen_every_pair_is_read_in_full() -> None:
-    reader = ScriptedReader(SURE)
-    full = reader.signals([(SHORT, LONG)], screen=False)
-    assert len(reader.asked) == 4
-    once = ScriptedReader(SURE).signals([(SHORT, LONG)])
-    pair = [PairInput(SHORT, LONG, 0.1)]
-    assert np.array_equal(features([screened(full[0])], pair), features(once, pair), equal_nan=True)
 
 
 def test_no_text_is_read_twice() -> None:

@@ -36,7 +36,8 @@ def scorer() -> BundledScorer:
 def test_a_pair_inside_a_store_that_one_reading_is_sure_of_is_distinct(tmp_path: Path) -> None:
     place = PairContext(9, 7, -0.3, -0.2, 0.4, 0.4, 0.3, 8)
     apart = PairInput("The build server runs Debian.", "Her aunt bakes sourdough bread.", 0.1, context=place)
-    scorer = BundledScorer(screen=False)
+    scorer = BundledScorer()
+    scorer._screens = False
     stages: list[str] = []
     remember = Remembered("screen", Cache(tmp_path), lambda stage, done, total: stages.append(stage))
     found = scorer.score_with([apart, replace(apart, context=None)], remember)
