@@ -30,11 +30,12 @@ from ..judging.statements import Finding, Reader, Statement, findings, repeating
 from ..rules.graph_names import (
     WITHOUT_GENERAL,
     Pair,
-    StatementWords,
+    may_be_near,
     partners,
     same_names,
     same_subject,
     siblings,
+    words_in,
 )
 from ..rules.graph_use import GraphSettings
 from ..stores.graph.entities import MERGED_MARK, Node, combined, is_label, words_of
@@ -110,17 +111,16 @@ class GraphJudge:
         if not new:
             return ()
         fresh = {memory.id: self.sources.get(memory.text, frozenset()) for memory in new}
-        made = [(memory, StatementWords.of(memory.text)) for memory in new]
+        made = [(memory, words_in(memory.text)) for memory in new]
 
         def near(other: Memory) -> bool:
-            words = StatementWords.of(other.text)
+            words = words_in(other.text)
             return any(
-                other.id in fresh[memory.id] or said.may_be_near(words, labelled=is_label(memory.category))
+                other.id in fresh[memory.id] or may_be_near(said, words, labelled=is_label(memory.category))
                 for memory, said in made
             )
 
-        beside = filter(near, others)
-        memories = [judged_text(memory, memory.text) for memory in (*beside, *new)]
+        memories = [judged_text(memory, memory.text) for memory in (*filter(near, others), *new)]
         texts = {memory.id: memory.text for memory in memories}
 
         def own(pair: Candidate) -> bool:  # a draft and one of its sources must be judged in any case

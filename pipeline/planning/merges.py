@@ -76,23 +76,26 @@ class Consolidated:
 
 
 @dataclass(slots=True)
-class _Known:
-    """Verdicts by unordered pair, the pairs that must not be merged, and what metadata keys mean."""
+class _Pass:
+    """One pass over the memories, and the next one over what it leaves; and what is known of their pairs."""
 
-    keys: KeysOf
-    verdicts: dict[Pair, Verdict] = field(default_factory=dict)
-    blocked: set[Pair] = field(default_factory=set)
+    by_id: Mapping[str, Memory]
+    unite: Unite
+    judge_new: JudgeNew
+    keys: KeysOf  # what metadata keys mean
+    verdicts: dict[Pair, Verdict] = field(default_factory=dict)  # by unordered pair
+    blocked: set[Pair] = field(default_factory=set)  # pairs that must not be merged
 
     def learn(self, verdicts: Iterable[Verdict]) -> None:
         self.verdicts |= {(item.pair.a, item.pair.b): item for item in verdicts}
 
-    def changed(self, fresh: Iterable[Verdict], present: Mapping[str, Memory]) -> bool:
-        """Add the verdicts on these memories once others are gone; whether any of them is new."""
+    def changed(self, fresh: Iterable[Verdict]) -> bool:
+        """Add the verdicts on the memories once others are gone; whether any of them is new."""
         new = []
         for item in fresh:
             known = self.get(item.pair.a, item.pair.b)
             before = (known.label, known.auto) if known else (Label.DISTINCT, False)
-            if {item.pair.a, item.pair.b} <= present.keys() and before != (item.label, item.auto):
+            if {item.pair.a, item.pair.b} <= self.by_id.keys() and before != (item.label, item.auto):
                 new.append(item)
         self.learn(new)
         return bool(new)
@@ -133,6 +136,127 @@ class _Known:
         self.blocked |= new
         return bool(new)
 
+    def settled(
+        self, merges: tuple[Consolidated, ...]
+    ) -> tuple[tuple[Consolidated, ...], list[Consolidated], tuple[Verdict, ...]]:
+        """Merges with those that only they make possible, which a second pass would touch, and its verdicts.
+
+        The second pass is this very procedure over what the merges leave. What it finds among memories
+        that the first left alone is done in the first: something that stood in its way is gone by then.
+        """
+        while merges:
+            removed = frozenset(i for merge in merges for i in merge.ids if i != merge.survivor)
+            held = {merge.survivor: _held(merge.members) for merge in merges if merge.survivor}
+            staying = [
+                replace(memory, metadata=held[name]) if name in held else memory
+                for name, memory in self.by_id.items()
+                if name not in removed
+            ]
+            drafted = [fused(merge.members, merge.text) for merge in merges if merge.survivor is None]
+            fresh = self.judge_new(drafted, staying)
+            owner = {merge.survivor or draft_id(merge.members): merge for merge in merges}
+            unstable = [merge for verdict in fresh for merge in self._newly_contradicting(verdict, owner)]
+            again = draft_merges(
+                [*staying, *drafted],
+                [*self.verdicts.values(), *fresh],
+                judge_new=self.judge_new,
+                unite=self.unite,
+                keys=self.keys,
+            )
+            unstable += [owner[i] for merge in again for i in sorted(merge.ids) if i in owner]
+            if unstable or not again:
+                return merges, list(dict.fromkeys(unstable)), fresh
+            merges = (*merges, *again)
+        return merges, [], ()
+
+    def _newly_contradicting(self, verdict: Verdict, owner: Mapping[str, Consolidated]) -> list[Consolidated]:
+        """Drafts that contradict something none of their sources contradicted."""
+        ends = (verdict.pair.a, verdict.pair.b)
+        sources = itertools.product(*(owner[end].ids if end in owner else {end} for end in ends))
+        if verdict.label is not Label.CONTRADICTION or any(self.contradicts(*each) for each in sources):
+            return []
+        return [owner[end] for end in ends if end in owner and owner[end].survivor is None]
+
+    def merges(self) -> tuple[Consolidated, ...]:
+        """Form merges until no two unclaimed duplicates are left that could be merged."""
+        edges: dict[str, set[str]] = {memory_id: set() for memory_id in self.by_id}
+        for a, b in self.verdicts:
+            if a in edges and b in edges and self.duplicate(a, b):
+                edges[a].add(b)
+                edges[b].add(a)
+        rank = {memory_id: _rank(self.by_id[memory_id]) for memory_id, others in edges.items() if others}
+        drafts: list[Consolidated] = []
+        while batch := stars(edges, rank=rank):
+            for centre, others in batch:
+                merge = self._form(centre, others)
+                drafts += [merge] if merge else []
+                for gone in merge.ids if merge else {centre}:
+                    for other in edges.pop(gone, set()):
+                        edges.get(other, set()).discard(gone)
+        return tuple(drafts)
+
+    def _form(self, centre: str, star: Sequence[str]) -> Consolidated | None:
+        """The largest merge around a centre that can be drafted and proven.
+
+        Memories that contradict each other or are about different subjects are left out, both of them:
+        whatever the centre says, one of them is not the same fact.
+        """
+        keys = self.keys.get(self.by_id[centre].scope, NO_KEYS)
+        quarrelling = {
+            memory_id
+            for pair in itertools.combinations(star, 2)
+            if self.contradicts(*pair) or apart(self.by_id[pair[0]], self.by_id[pair[1]], keys)
+            for memory_id in pair
+        }
+        others = [other for other in star if other not in quarrelling]
+        if not others or (best := self._prove([centre, *others])):
+            return best if others else None
+        members = [centre]
+        for other in sorted(others, key=lambda other: (-self.probability(centre, other), other)):
+            merge = self._prove([*members, other])
+            if merge is not None:
+                members.append(other)
+                best = merge
+        return best
+
+    def _prove(self, ids: Sequence[str]) -> Consolidated | None:
+        """Draft one text for these memories; keep it only if it is a duplicate of every one of them."""
+        members = tuple(self.by_id[memory_id] for memory_id in sorted(ids))
+        id_of = {memory.text: memory.id for memory in members}
+
+        def entails(premise: str, hypothesis: str) -> float:
+            """The same by texts, as the merger asks; of two sentences each may say something of its own."""
+            asked = self.says if len(sentences(hypothesis)) == 1 else self.entails
+            return asked(id_of[premise], id_of[hypothesis])
+
+        direct = [m for m in members if all(n is m or self.duplicate(m.id, n.id) for n in members)]
+        try:
+            united = self.unite(members, direct, entails)
+        except MergeRefused:
+            return None
+        if united.whole:
+            stays = str(united.survivor)
+            pairs = [self.get(stays, memory.id) for memory in members if memory.id != stays]
+            return Consolidated.of(members, united, [pair for pair in pairs if pair])
+        for a, b in itertools.combinations(members, 2):
+            if not self.duplicate(a.id, b.id) and any(
+                item.veto for item in compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
+            ):
+                return None
+        if not united.observations and puts_together(united.text, [memory.text for memory in members]):
+            return None  # two sentences that say one thing: which of them goes, a person says
+        # A new text stands only if the judge calls it a duplicate of each source, directly.
+        proof = {item.pair.a: item for item in self.judge_new([fused(members, united.text)], members)}
+        for memory in members:
+            # Where one source's text goes into another, the others are not candidates of its copy besides.
+            twins = (self.get(each.id, memory.id) for each in members if each.text == united.text)
+            known = next((verdict for verdict in twins if verdict), None)
+            if known is not None:
+                proof.setdefault(memory.id, known)
+        if all(memory.id in proof and proof[memory.id].auto for memory in members):
+            return Consolidated.of(members, united, [proof[memory.id] for memory in members])
+        return None
+
 
 def draft_merges(
     memories: Sequence[Memory],
@@ -147,22 +271,22 @@ def draft_merges(
     Pairs without a verdict are distinct; `judge_new` judges a drafted text against living memories, as a
     second pass would. What the metadata keys mean is read from the memories if omitted.
     """
-    known = _Known(keys=keys_by_scope(memories) if keys is None else keys)
-    known.learn(verdicts)
-    known.learn(_of_copies(known))
-    this = _Pass({memory.id: memory for memory in memories}, known, unite, judge_new)
+    meaning = keys_by_scope(memories) if keys is None else keys
+    this = _Pass({memory.id: memory for memory in memories}, unite, judge_new, meaning)
+    this.learn(verdicts)
+    this.learn(_of_copies(this))
     for number in range(MAX_ROUNDS):
         merges, unstable, fresh = this.settled(this.merges())
         if not unstable:
             return tuple(sorted(merges, key=lambda merge: merge.members[0].id))
-        if number < LEARNING_ROUNDS and known.changed(fresh, this.by_id):
+        if number < LEARNING_ROUNDS and this.changed(fresh):
             continue
-        if not any([known.block(merge.ids) for merge in unstable]):  # noqa: C419  (block all of them)
+        if not any([this.block(merge.ids) for merge in unstable]):  # noqa: C419  (block all of them)
             break
     return ()
 
 
-def _of_copies(known: _Known) -> list[Verdict]:
+def _of_copies(known: _Pass) -> list[Verdict]:
     """What was judged of a copy's representative, for the copy, which was not searched for neighbours."""
     copies = [item for item in known.verdicts.values() if item.pair.exact and item.auto]
     ends = {name for item in copies for name in (item.pair.a, item.pair.b)}
@@ -187,137 +311,6 @@ def of_copy(verdict: Verdict, standing: str, copy: str) -> Verdict:
     pair = Candidate(min(copy, other), max(copy, other), verdict.pair.cosine)
     swapped = (copy < other) != (a == standing)
     return replace(verdict, pair=pair, entailment=verdict.entailment[::-1] if swapped else verdict.entailment)
-
-
-@dataclass(frozen=True, slots=True)
-class _Pass:
-    """One pass over the memories, and the next one over what it leaves."""
-
-    by_id: Mapping[str, Memory]
-    known: _Known
-    unite: Unite
-    judge_new: JudgeNew
-
-    def settled(
-        self, merges: tuple[Consolidated, ...]
-    ) -> tuple[tuple[Consolidated, ...], list[Consolidated], tuple[Verdict, ...]]:
-        """Merges with those that only they make possible, which a second pass would touch, and its verdicts.
-
-        The second pass is this very procedure over what the merges leave. What it finds among memories
-        that the first left alone is done in the first: something that stood in its way is gone by then.
-        """
-        while merges:
-            removed = frozenset(i for merge in merges for i in merge.ids if i != merge.survivor)
-            held = {merge.survivor: _held(merge.members) for merge in merges if merge.survivor}
-            staying = [
-                replace(memory, metadata=held[name]) if name in held else memory
-                for name, memory in self.by_id.items()
-                if name not in removed
-            ]
-            drafted = [fused(merge.members, merge.text) for merge in merges if merge.survivor is None]
-            fresh = self.judge_new(drafted, staying)
-            owner = {merge.survivor or draft_id(merge.members): merge for merge in merges}
-            unstable = [merge for verdict in fresh for merge in self._newly_contradicting(verdict, owner)]
-            again = draft_merges(
-                [*staying, *drafted],
-                [*self.known.verdicts.values(), *fresh],
-                judge_new=self.judge_new,
-                unite=self.unite,
-                keys=self.known.keys,
-            )
-            unstable += [owner[i] for merge in again for i in sorted(merge.ids) if i in owner]
-            if unstable or not again:
-                return merges, list(dict.fromkeys(unstable)), fresh
-            merges = (*merges, *again)
-        return merges, [], ()
-
-    def _newly_contradicting(self, verdict: Verdict, owner: Mapping[str, Consolidated]) -> list[Consolidated]:
-        """Drafts that contradict something none of their sources contradicted."""
-        ends = (verdict.pair.a, verdict.pair.b)
-        sources = itertools.product(*(owner[end].ids if end in owner else {end} for end in ends))
-        if verdict.label is not Label.CONTRADICTION or any(self.known.contradicts(*each) for each in sources):
-            return []
-        return [owner[end] for end in ends if end in owner and owner[end].survivor is None]
-
-    def merges(self) -> tuple[Consolidated, ...]:
-        """Form merges until no two unclaimed duplicates are left that could be merged."""
-        edges: dict[str, set[str]] = {memory_id: set() for memory_id in self.by_id}
-        for a, b in self.known.verdicts:
-            if a in edges and b in edges and self.known.duplicate(a, b):
-                edges[a].add(b)
-                edges[b].add(a)
-        rank = {memory_id: _rank(self.by_id[memory_id]) for memory_id, others in edges.items() if others}
-        drafts: list[Consolidated] = []
-        while batch := stars(edges, rank=rank):
-            for centre, others in batch:
-                merge = self._form(centre, others)
-                drafts += [merge] if merge else []
-                for gone in merge.ids if merge else {centre}:
-                    for other in edges.pop(gone, set()):
-                        edges.get(other, set()).discard(gone)
-        return tuple(drafts)
-
-    def _form(self, centre: str, star: Sequence[str]) -> Consolidated | None:
-        """The largest merge around a centre that can be drafted and proven.
-
-        Memories that contradict each other or are about different subjects are left out, both of them:
-        whatever the centre says, one of them is not the same fact.
-        """
-        keys = self.known.keys.get(self.by_id[centre].scope, NO_KEYS)
-        quarrelling = {
-            memory_id
-            for pair in itertools.combinations(star, 2)
-            if self.known.contradicts(*pair) or apart(self.by_id[pair[0]], self.by_id[pair[1]], keys)
-            for memory_id in pair
-        }
-        others = [other for other in star if other not in quarrelling]
-        if not others or (best := self._prove([centre, *others])):
-            return best if others else None
-        members = [centre]
-        for other in sorted(others, key=lambda other: (-self.known.probability(centre, other), other)):
-            merge = self._prove([*members, other])
-            if merge is not None:
-                members.append(other)
-                best = merge
-        return best
-
-    def _prove(self, ids: Sequence[str]) -> Consolidated | None:
-        """Draft one text for these memories; keep it only if it is a duplicate of every one of them."""
-        members = tuple(self.by_id[memory_id] for memory_id in sorted(ids))
-        id_of = {memory.text: memory.id for memory in members}
-
-        def entails(premise: str, hypothesis: str) -> float:
-            """The same by texts, as the merger asks; of two sentences each may say something of its own."""
-            asked = self.known.says if len(sentences(hypothesis)) == 1 else self.known.entails
-            return asked(id_of[premise], id_of[hypothesis])
-
-        direct = [m for m in members if all(n is m or self.known.duplicate(m.id, n.id) for n in members)]
-        try:
-            united = self.unite(members, direct, entails)
-        except MergeRefused:
-            return None
-        if united.whole:
-            stays = str(united.survivor)
-            pairs = [self.known.get(stays, memory.id) for memory in members if memory.id != stays]
-            return Consolidated.of(members, united, [pair for pair in pairs if pair])
-        for a, b in itertools.combinations(members, 2):
-            if not self.known.duplicate(a.id, b.id) and any(
-                item.veto for item in compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
-            ):
-                return None
-        if not united.observations and puts_together(united.text, [memory.text for memory in members]):
-            return None  # two sentences that say one thing: which of them goes, a person says
-        # A new text stands only if the judge calls it a duplicate of each source, directly.
-        proof = {item.pair.a: item for item in self.judge_new([fused(members, united.text)], members)}
-        for memory in members:
-            # Where one source's text goes into another, the others are not candidates of its copy besides.
-            twins = (self.known.get(each.id, memory.id) for each in members if each.text == united.text)
-            known = next((verdict for verdict in twins if verdict), None)
-            if known is not None:
-                proof.setdefault(memory.id, known)
-        if all(memory.id in proof and proof[memory.id].auto for memory in members):
-            return Consolidated.of(members, united, [proof[memory.id] for memory in members])
-        return None
 
 
 def most_complete(members: Sequence[Memory]) -> Memory:

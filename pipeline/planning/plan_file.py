@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = "mem0-dream plan"
 VERSION = 2
-_HEADER_FIELDS = (
-    "store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "apart", "notes", "left_open",
-)  # fmt: skip
+_HEADER_FIELDS = [name for name in Plan.__dataclass_fields__ if name not in ("actions", "unsure")]
 
 
 @functools.cache

@@ -11,7 +11,6 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...models.facts.names import same_name
 from ...models.text.tables import pattern, table_words
@@ -84,48 +83,41 @@ def siblings(a: Node, b: Node) -> bool:
     return bool(names[0] - said[1]) and bool(names[1] - said[0])
 
 
-@dataclass(frozen=True, slots=True)
-class StatementWords:
-    """The words of a statement that mean something, and those of the name in front."""
+Words = tuple[frozenset[str], frozenset[str]]  # of a statement that mean something, and of the name in front
 
-    words: frozenset[str]
-    name: frozenset[str]
 
-    @classmethod
-    def of(cls, statement: str) -> StatementWords:
-        """Read a statement as `entities.statement` writes it."""
-        return cls(significant_words(statement), significant_words(statement.partition(":")[0]))
+def words_in(statement: str) -> Words:
+    """The words of a statement as `entities.statement` writes it."""
+    return significant_words(statement), significant_words(statement.partition(":")[0])
 
-    def names(self, other: StatementWords) -> bool:
-        """Whether each holds every word of the other's name."""
-        return self.name <= other.words and other.name <= self.words
 
-    def may_be_near(self, other: StatementWords, *, labelled: bool) -> bool:
-        """Whether two statements of one type are worth an embedding.
+def may_be_near(a: Words, b: Words, *, labelled: bool) -> bool:
+    """Whether two statements of one type are worth an embedding.
 
-        Two things whose names are unknown to each other are two, however alike their descriptions are, unless
-        their names are mere labels.
-        """
-        fewer = min(len(self.words), len(other.words))
-        return (labelled or self.names(other)) and len(self.words & other.words) >= PARTNER_SHARE * fewer
+    Two things whose names are unknown to each other are two, however alike their descriptions are, unless
+    their names are mere labels.
+    """
+    named = labelled or (a[1] <= b[0] and b[1] <= a[0])
+    return named and len(a[0] & b[0]) >= PARTNER_SHARE * min(len(a[0]), len(b[0]))
 
 
 def same_subject(a: str, b: str) -> bool:
     """Whether each statement holds every word of the other's name."""
-    return StatementWords.of(a).names(StatementWords.of(b))
+    (mine, name), (theirs, other) = words_in(a), words_in(b)
+    return name <= theirs and other <= mine
 
 
 def partners(nodes: Iterable[Node]) -> frozenset[Pair]:
     """Pairs of one type that are worth judging, each by its two names in order."""
-    groups: dict[str, list[tuple[Node, StatementWords]]] = defaultdict(list)
+    groups: dict[str, list[tuple[Node, Words]]] = defaultdict(list)
     for node in sorted(nodes, key=lambda node: node.id):
         if node.content:
-            groups[node.type].append((node, StatementWords.of(node.statement)))
+            groups[node.type].append((node, words_in(node.statement)))
     return frozenset(
         (a.id, b.id)
         for rows in groups.values()
         for (a, first), (b, second) in itertools.combinations(rows, 2)
-        if first.may_be_near(second, labelled=a.labelled) and not siblings(a, b)
+        if may_be_near(first, second, labelled=a.labelled) and not siblings(a, b)
     )
 
 
