@@ -172,29 +172,23 @@ class MarkdownKind(Kind):
 
     def present(self) -> Present:
         """The directories as they are; after a look, with what it found besides, once."""
-        memories = {memory.id: memory for memory in self.store.read(ScopeFilter()).memories}
-        present = Present(
+        view, self._looked = self._looked, None
+        memories = view.stored if view else {m.id: m for m in self.store.read(ScopeFilter()).memories}
+        facts, against = self._facts(view) if view else ({}, {})
+        files = {f"{name}/{GATHERED}" for name, found in facts.items() if found}
+        files |= {file_of(name) for name in memories if files and "#" in name}
+        whole = {file: self.store.fetch([whole_id(file)])[whole_id(file)] for file in files}
+        return Present(
             directories=self.store.directories,
             memories=memories,
             indexes=self.store.indexes(),
+            edits=view.edits if view else {},
+            facts=facts,
+            against=against,
+            files={file: str(snapshot.payload["text"]) for file, snapshot in whole.items()},
             refused=self._means.rejected if self._means else frozenset(),
             certain=self._strict,
             shorten=not self.wanted and not self._texts,
-        )
-        view, self._looked = self._looked, None
-        if view is None:
-            return present
-        facts, against = self._facts(view)
-        listed = {file_of(name) for name in memories if "#" in name} if any(facts.values()) else set()
-        gathered = {f"{name}/{GATHERED}" for name, found in facts.items() if found}
-        files = {file: self.store.fetch([whole_id(file)])[whole_id(file)] for file in listed | gathered}
-        return replace(
-            present,
-            memories=view.stored,
-            edits=view.edits,
-            facts=facts,
-            against=against,
-            files={file: str(snapshot.payload["text"]) for file, snapshot in files.items()},
         )
 
     def follow(self, plan: Plan, present: Present) -> Plan:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ...models.text.tables import pattern
 from ...records import Candidate, Scope
@@ -74,11 +74,11 @@ class Related:
     document: GraphDocument
     scope: Scope
     settings: GraphSettings
-    nodes: Mapping[str, Node] = field(default_factory=dict)
-    near: Sequence[Candidate] = ()  # pairs of entities that are alike, if new relations were asked for
-    proposes: bool = False  # new relations were asked for
-    repairs: bool = False  # so was the removal of those that lead nowhere or stand twice
-    copies: bool = False  # the second of two equal relations may go by itself, since a person looks on
+    nodes: Mapping[str, Node]
+    near: Sequence[Candidate]  # pairs of entities that are alike, if new relations were asked for
+    proposes: bool  # new relations were asked for
+    repairs: bool  # so was the removal of those that lead nowhere or stand twice
+    copies: bool  # the second of two equal relations may go by itself, since a person looks on
 
 
 def shown(edge: Edge) -> str:

@@ -78,16 +78,13 @@ class Present:
     directories: Sequence[MemoryDirectory]
     memories: Mapping[str, Memory]
     indexes: Mapping[str, str]  # present text of each index that may be written, by directory
-    edits: Mapping[str, Rewrite] = field(default_factory=dict)  # new texts of memories that stay, by id
-    # what the logs say that no memory does, by directory
-    facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
-    # by what it says, the memory and the sentence that a fact of a log is against
-    against: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    # text of each file that facts may go into besides the memories, by its name
-    files: Mapping[str, str] = field(default_factory=dict)
-    refused: frozenset[str] = frozenset()  # keys of what a person answered
-    certain: bool = False  # only what needs no person
-    shorten: bool = False  # shorten all long pointers, and not only the verbose, because that was asked for
+    edits: Mapping[str, Rewrite]  # new texts of memories that stay, by id
+    facts: Mapping[str, Sequence[Fact]]  # what the logs say that no memory does, by directory
+    against: Mapping[str, tuple[str, str]]  # memory and sentence that a fact is against, by what it says
+    files: Mapping[str, str]  # text of each file that facts may go into besides the memories, by its name
+    refused: frozenset[str]  # keys of what a person answered
+    certain: bool  # only what needs no person
+    shorten: bool  # shorten all long pointers, and not only the verbose, because that was asked for
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ from ...records import (
     rejection_key,
 )
 from ..judging.judge import EXACT, one_statement, same_evidence
-from ..judging.subjects import NO_KEYS, KeysOf, MetadataKeys, apart, keys_by_scope, signature
+from ..judging.subjects import NO_KEYS, KeysOf, MetadataKeys, apart, signature
 from ..plan import draft_id
 from .hooks import Entails, United, extractive
 
@@ -43,6 +43,7 @@ EACH_SAID = 0.6  # the same where each says the other
 EQUALLY = 0.1  # difference of the two directions up to which each of two such memories says the other
 LONG_AGO = datetime.min.replace(tzinfo=UTC)  # stands for an unknown date where the earlier one counts less
 
+_NO_SUBJECTS: KeysOf = {}
 Pair = tuple[str, str]
 JudgeNew = Callable[[Sequence[Memory], Sequence[Memory]], tuple[Verdict, ...]]
 Unite = Callable[[Sequence[Memory], Sequence[Memory], Entails], United]
@@ -264,15 +265,14 @@ def draft_merges(
     *,
     judge_new: JudgeNew,
     unite: Unite = extractive,
-    keys: KeysOf | None = None,
+    keys: KeysOf = _NO_SUBJECTS,
 ) -> tuple[Consolidated, ...]:
     """The disjoint merges of one scope and category that survive their own second pass, by smallest id.
 
     Pairs without a verdict are distinct; `judge_new` judges a drafted text against living memories, as a
-    second pass would. What the metadata keys mean is read from the memories if omitted.
+    second pass would.
     """
-    meaning = keys_by_scope(memories) if keys is None else keys
-    this = _Pass({memory.id: memory for memory in memories}, unite, judge_new, meaning)
+    this = _Pass({memory.id: memory for memory in memories}, unite, judge_new, keys)
     this.learn(verdicts)
     this.learn(_of_copies(this))
     for number in range(MAX_ROUNDS):
@@ -387,14 +387,13 @@ Copies = dict[str, tuple[Memory, ...]]  # of each representative that has any, b
 
 
 def collapse(
-    memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf | None = None
+    memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf = _NO_SUBJECTS
 ) -> tuple[tuple[Memory, ...], Copies]:
     """A representative of each group of copies, the newest wording, sorted by id; and the copies of each."""
-    known = keys_by_scope(memories) if keys is None else keys
     standing: list[Memory] = []
     copies: Copies = {}
     for same in _equal_texts(memories):
-        for group in _by_subject(same, known.get(same[0].scope, NO_KEYS)):
+        for group in _by_subject(same, keys.get(same[0].scope, NO_KEYS)):
             best = (whole_of(group) or group[0]) if len(group) > 1 else group[0]
             others = [memory for memory in group if memory is not best]
             refused = [memory for memory in others if rejection_key(best, memory) in rejected]
