@@ -16,7 +16,7 @@ from ...records import Inventory, Label, Memory, Scope, Verdict
 from ...settings import Settings
 from ..answers import Answer, Say
 from ..plan import Plan, RunResult
-from ..rules.stale import age_of, is_stale
+from ..rules.stale import age_of, stale_prune
 from ..writing.journal import ChangeState, Operation, Recorded, Run
 from ..writing.passes import Pass
 from .text import clip, visible
@@ -43,7 +43,7 @@ def status_of(
     read = accessed or {}
     in_scope = Counter(memory.scope for memory in living)
     free = [memory for memory in living if not memory.pinned]
-    aged = sum(is_stale(m, settings=settings, now=now, accessed=read.get(m.id)) for m in free)
+    aged = [m for m in free if stale_prune(m, settings=settings, now=now, accessed=read.get(m.id))]
     ages = [(age, m) for m in free if (age := age_of(m, now=now)) is not None]
     old = sorted((age.days, m.id) for age, m in ages if 2 * age > settings.stale_after)
     interrupted = next((run.id for run in history if run.interrupted), None)
@@ -57,7 +57,7 @@ def status_of(
         "scopes": [{"scope": dict(each.ids), "memories": in_scope[each]} for each in scopes],
         "categories": dict(Counter(memory.category or NO_CATEGORY for memory in living).most_common()),
         "exact_duplicates": sum(count - 1 for count in keys.values()),
-        "stale": aged if condemned is None else condemned,
+        "stale": len(aged) if condemned is None else condemned,
         "unconfirmed": [{"days": days, "id": name} for days, name in longest],
         "answered": dict(Counter(str(answer.say) for answer in answers if not answer.applied)),
         "complete": not inventory.gaps,

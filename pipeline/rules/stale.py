@@ -26,12 +26,15 @@ def stale_prune(
     memory: Memory, *, settings: Settings, now: datetime, accessed: datetime | None = None
 ) -> Prune | None:
     """The removal of a memory past its age and unread since (`accessed`, by the log); None if it stays."""
-    if _stays(memory, now) or not is_stale(memory, settings=settings, now=now, accessed=accessed):
+    age, limit = age_of(memory, now=now), settings.retention.get(memory.category or "", settings.stale_after)
+    if _stays(memory, now) or age is None or age <= limit:
         return None
-    age, access = age_of(memory, now=now) or timedelta(), _last_access(memory, accessed)
-    read = "no known access" if access is None else f"last read {(as_utc(now) - access).days} days ago"
-    detail = f"{age.days} days old, limit {_retention(memory, settings).days}; {read}"
-    return prune_of(memory, "stale", detail, now=now)
+    known = [as_utc(moment) for moment in (memory.accessed_at, accessed) if moment is not None]
+    unread = as_utc(now) - max(known) if known else None
+    if unread is not None and unread <= settings.access_window:
+        return None
+    read = "no known access" if unread is None else f"last read {unread.days} days ago"
+    return prune_of(memory, "stale", f"{age.days} days old, limit {limit.days}; {read}", now=now)
 
 
 def vague_prune(memory: Memory, *, settings: Settings, now: datetime) -> Prune | None:
@@ -61,15 +64,6 @@ def age_of(memory: Memory, *, now: datetime) -> timedelta | None:
     if not moments or max(moments) > as_utc(now):
         return None
     return as_utc(now) - max(moments)
-
-
-def is_stale(memory: Memory, *, settings: Settings, now: datetime, accessed: datetime | None = None) -> bool:
-    """Whether it is strictly older than its retention and was not read within the access window."""
-    age = age_of(memory, now=now)
-    if age is None or age <= _retention(memory, settings):
-        return False
-    access = _last_access(memory, accessed)
-    return access is None or as_utc(now) - access > settings.access_window
 
 
 def is_vague(text: str, *, min_words: int) -> bool:
@@ -154,15 +148,6 @@ def _names_something(text: str) -> bool:
 
 def _form(token: Word) -> str:
     return token.text.casefold().removesuffix("'s")
-
-
-def _retention(memory: Memory, settings: Settings) -> timedelta:
-    return settings.retention.get(memory.category or "", settings.stale_after)
-
-
-def _last_access(memory: Memory, logged: datetime | None) -> datetime | None:
-    known = [as_utc(moment) for moment in (memory.accessed_at, logged) if moment is not None]
-    return max(known, default=None)
 
 
 UNTRACKED = (
