@@ -242,15 +242,16 @@ class GraphKind(Kind):
         return Plan(store.fingerprint, store.kind, now, "none", totals=(), actions=(move,))
 
     def _forgotten(self, view: GraphView, means: Means) -> list[Prune]:
-        notes, now = self.store.notes, means.now
+        notes, limits, now = self.store.notes, self.graph, means.now
         nodes, focus = list(view.nodes.values()), notes.noted(FOCUS)
-        weights = graph_use.weights_of(nodes, now=now, settings=self.graph, focus=focus)
-        weights |= dict.fromkeys(notes.brought_back(now, within=self.graph.forget_unused), 1.0)
-        reasons = graph_use.forgettable(view.nodes, settings=self.graph, now=now, weights=weights)
+        weights = graph_use.weights_of(nodes, now=now, settings=limits, focus=focus)
+        weights |= dict.fromkeys(notes.brought_back(now, within=limits.forget_unused), 1.0)
+        used = nodes if graph_use.records_use(nodes) else ()
+        free = (n for n in used if not n.memory.pinned and prune_key(n.memory) not in means.rejected)
         return [
             Prune.of(node.memory, reason="stale", age_days=node.usage.age_days(now), detail=why)
-            for node, why in ((view.nodes[name], why) for name, why in reasons.items())
-            if prune_key(node.memory) not in means.rejected
+            for node in free
+            if (why := graph_use.forget_reason(node.usage, settings=limits, now=now, weight=weights[node.id]))
         ]
 
     def _rewrites(self, view: GraphView, means: Means) -> list[Rewrite | Promote]:

@@ -21,7 +21,7 @@ from ..planning.engine import planned
 from ..planning.hooks import Entails, Found, Means, Proposal, United, View
 from ..planning.merges import most_complete
 from ..reporting.report import Report
-from ..rules.hygiene import find_junk, prunes_of, without_junk
+from ..rules.hygiene import Junk, find_junk, prunes_of
 from ..rules.stale import kept_although_old, notes_of, stale_prune, vague_prune
 from ..stores.base import Store
 from ..writing.journal import Journal
@@ -59,7 +59,9 @@ class Mem0Kind(Kind):
         keys = keys_by_scope(present, settings=means.settings)
         findings = find_junk(present, means.hygiene, keys=keys)
         junk = prunes_of(findings, now=now, unattended=means.unattended, refused=means.rejected)
-        living = tuple(without_junk(present, findings, junk))
+        out = {each.memory.id for each in findings if each.junk is Junk.SECRET}  # which a report would show
+        out |= {member.id for prune in junk for member in prune.members}
+        living = tuple(memory for memory in present if memory.id not in out)
         free = [m for m in living if not m.pinned and prune_key(m) not in means.rejected]
         vague = {m.id: prune for m in free if (prune := vague_prune(m, settings=means.settings, now=now))}
         limits, read = means.settings, means.accessed

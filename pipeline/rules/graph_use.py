@@ -115,19 +115,6 @@ def records_use(nodes: Iterable[Node]) -> bool:
     return any(node.usage.uses or node.usage.last_used for node in nodes)
 
 
-def forgettable(
-    nodes: Mapping[str, Node], *, settings: GraphSettings, now: datetime, weights: Mapping[str, float]
-) -> dict[str, str]:
-    """Names of all memories that may be forgotten, with the reason of each."""
-    reasons = {
-        name: forget_reason(node.usage, settings=settings, now=now, weight=weights.get(name, 0.0))
-        for name, node in nodes.items()
-        if not node.memory.pinned
-    }
-    used = records_use(nodes.values())
-    return {name: why for name, why in reasons.items() if used and why is not None}
-
-
 def promotion_reason(used: Usage, entity_type: str, *, settings: GraphSettings, now: datetime) -> str | None:
     """Why a memory that was used often and nearly always helped becomes core memory; None if it does not."""
     age, share = used.age_days(now), used.effectiveness

@@ -244,15 +244,6 @@ def prunes_of(
     return tuple(prunes)
 
 
-def without_junk(
-    memories: Iterable[Memory], findings: Iterable[Finding], pruned: Iterable[Prune]
-) -> list[Memory]:
-    """The memories to judge: without those proposed to go, and without secrets, which a report would show."""
-    out = {item.memory.id for item in findings if item.junk is Junk.SECRET}
-    out |= {member.id for prune in pruned for member in prune.members}
-    return [memory for memory in memories if memory.id not in out]
-
-
 def shown_text(text: str, settings: Settings) -> str:
     """A text as it may be shown: where secrets are looked for at all, each as its kind."""
     if Junk.SECRET not in (*settings.hygiene, *settings.hygiene_auto):
