@@ -43,7 +43,6 @@ EACH_SAID = 0.6  # the same where each says the other
 EQUALLY = 0.1  # difference of the two directions up to which each of two such memories says the other
 LONG_AGO = datetime.min.replace(tzinfo=UTC)  # stands for an unknown date where the earlier one counts less
 
-_NO_SUBJECTS: KeysOf = {}
 Pair = tuple[str, str]
 JudgeNew = Callable[[Sequence[Memory], Sequence[Memory]], tuple[Verdict, ...]]
 Unite = Callable[[Sequence[Memory], Sequence[Memory], Entails], United]
@@ -264,8 +263,8 @@ def draft_merges(
     verdicts: Sequence[Verdict],
     *,
     judge_new: JudgeNew,
+    keys: KeysOf,
     unite: Unite = extractive,
-    keys: KeysOf = _NO_SUBJECTS,
 ) -> tuple[Consolidated, ...]:
     """The disjoint merges of one scope and category that survive their own second pass, by smallest id.
 
@@ -387,7 +386,7 @@ Copies = dict[str, tuple[Memory, ...]]  # of each representative that has any, b
 
 
 def collapse(
-    memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf = _NO_SUBJECTS
+    memories: Sequence[Memory], *, keys: KeysOf, rejected: frozenset[str] = frozenset()
 ) -> tuple[tuple[Memory, ...], Copies]:
     """A representative of each group of copies, the newest wording, sorted by id; and the copies of each."""
     standing: list[Memory] = []

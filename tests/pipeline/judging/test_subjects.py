@@ -134,8 +134,8 @@ def test_being_apart_is_symmetric_and_fits_the_grouping(mine: dict[str, str], th
 class TestCopies:
     def test_words_without_a_subject_belong_to_the_only_one_there_is(self) -> None:
         alone = [about("a", account="Kestrel"), about("b")]
-        assert len(collapse(alone)[0]) == 1
-        assert len(collapse([*alone, about("c", account="Vellum")])[0]) == 3
+        for memories, standing in ((alone, 1), ([*alone, about("c", account="Vellum")], 3)):
+            assert len(collapse(memories, keys=keys_by_scope(memories))[0]) == standing
 
     def test_copies_about_other_subjects_look_for_neighbours_of_their_own(self) -> None:
         memories = [about("a", account="Kestrel"), about("b", account="Vellum"), about("c", "Pays late.")]
@@ -233,4 +233,4 @@ def test_frontmatter_names_a_subject(tmp_path: Path) -> None:
     memories = open_store(tmp_path, tmp_path / "state").read(ScopeFilter()).memories
     named = [item for item in memories if item.metadata.get("project")]
     assert sorted(item.metadata["project"] for item in named) == ["Kestrel", "Vellum"]
-    assert len(collapse(named)[0]) == 2
+    assert len(collapse(named, keys=keys_by_scope(named))[0]) == 2
