@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ FaissIndex = Any  # untyped for us because it is imported late
 FLAT_LIMIT = 100_000  # rows up to which exact search is used: below, an inverted file takes longer
 LEAST_RECALL = 0.995  # share of the near pairs of a sample that approximate search must find
 _SEED = 20_260
+_ROWS_AT_ONCE = 4_096
 _PAIRS_AT_ONCE = 1_024  # that are re-scored together, few enough for the processor's cache
 _PROBED_SHARE, _LEAST_PROBES = 8, 8  # one of so many cells is searched for each row
 _TRAIN_PER_CELL = 64
@@ -143,11 +145,28 @@ def measured_recall(
     return float(np.isin(known, found).mean()) if len(truth) else 1.0
 
 
-def nearest_rows(units: NDArray[np.float32], asked: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """float64 [..., d]: the same rows with length 1; a row of zeros stays so."""
+    rows: NDArray[np.float64] = vectors.astype(np.float64)
+    rows /= np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
+    return rows
+
+
+def _searched(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of length 1 as an index holds them, some at a time: few numbers are held in double."""
+    units = np.empty(vectors.shape, dtype=np.float32)
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        units[part] = unit_rows(vectors[part])
+    return units
+
+
+def nearest_rows(vectors: NDArray[np.float32], asked: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     """Row numbers [k, width] of the nearest rows of the asked ones [k], nearest first, -1 for none.
 
-    `units` are float32 [n, d], rows of length 1; a row finds itself, too.
+    Of float32 [n, d] vectors; a row finds itself, too.
     """
+    units = _searched(vectors)
     build = brute_force if len(units) <= FLAT_LIMIT else inverted_file
     rows: NDArray[np.int64] = build(units).search(units[asked], min(width, len(units)))[1]
     return rows
@@ -179,12 +198,11 @@ def search(
     if not np.isfinite(vectors).all():
         row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
         raise ModelError(f"The encoder gave a vector with values that are no numbers (row {row}).")
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    kept = np.flatnonzero(lengths > 0)
-    units = (vectors[kept].astype(np.float64) / lengths[kept, None]).astype(np.float32)
+    kept = np.flatnonzero(vectors.any(axis=1))
+    units = _searched(vectors[kept])
     equal: dict[bytes, list[int]] = {}
     for number, row in enumerate(units):
-        equal.setdefault(row.tobytes(), []).append(number)
+        equal.setdefault(blake2b(row.tobytes(), digest_size=16).digest(), []).append(number)
     copies = list(equal.values())
     if len(kept) < 2:
         return row_pairs(vectors, kept[:0], kept[:0], floor=floor)

@@ -165,6 +165,20 @@ class Wrapped:
         self.english_only = english_only(scorer)
 
 
+class Screened(Wrapped):
+    """A scorer to which all pairs are plainly distinct."""
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        """Distinct, every one."""
+        return distinct(len(pairs))
+
+
+def plainly_distinct(scorer: PairScorer, pairs: Sequence[PairInput]) -> Sequence[bool]:
+    """Which pairs a scorer shows to be distinct without reading them; none where it has no such screen."""
+    screen = getattr(scorer, "screened_out", None)
+    return screen(pairs).tolist() if screen else [False] * len(pairs)
+
+
 def limits_for(scorer: PairScorer, pair: PairInput) -> Thresholds:
     """The thresholds for a pair: those for pairs alone where its place tells nothing, if there are such."""
     alone: Thresholds | None = getattr(scorer, "thresholds_alone", None)

@@ -88,6 +88,11 @@ class BundledScorer:
             read(alone, brief=False)
         return scores
 
+    def screened_out(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> NDArray[np.bool_]:
+        """Which pairs need not be read: their store shows them to be distinct, bool [n]."""
+        out: NDArray[np.bool_] = self._worth(pairs, remember) == 0
+        return out
+
     def _worth(self, pairs: Sequence[PairInput], remember: Remember) -> columns.Floats:
         if not self._screens or all(pair.context is None for pair in pairs):
             return np.ones(len(pairs))

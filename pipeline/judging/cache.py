@@ -167,6 +167,18 @@ class CachedScorer(Wrapped):
         entailment[swapped] = entailment[swapped, ::-1]
         return PairScores(np.ascontiguousarray(rows[:, :3]), entailment)
 
+    def screened_out(self, pairs: Sequence[PairInput]) -> NDArray[np.bool_]:
+        """Which pairs the scorer inside need not read, bool [n]; none where it has no screen."""
+        screen = getattr(self._scorer, "screened_out", None)
+        if screen is None or not pairs:
+            return np.zeros(len(pairs), dtype=bool)
+        key = _pairs_key(f"{self.name} screen", pairs)
+        known = self._cache.load([key]).get(key, b"")
+        if len(known) != len(pairs):
+            known = screen(pairs, self._known).tobytes()
+            self._cache.store({key: known})
+        return np.frombuffer(known, dtype=bool)
+
 
 class Remembered:
     """What a model, or the stages of a scorer, said of texts and of pairs, ever."""

@@ -11,14 +11,14 @@ other's nearest, with nothing else near, are more likely one fact than two of ma
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...indexes import RowPairs, exact_groups, near_pairs, nearest_rows, row_pairs
+from ...indexes import RowPairs, exact_groups, near_pairs, nearest_rows, row_pairs, unit_rows
 from ...models.scorer import PairContext
 from ...models.text.words import significant_words
 from ...records import Candidate, Memory, Scope
@@ -94,57 +94,67 @@ def shared_words(texts: Sequence[str], *, most: int) -> Counter[tuple[int, int]]
     return shared
 
 
-def contexts_of(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> list[PairContext]:
-    """The context of each pair of rows, int64 [m, 2], of a group: vectors float32 [n, d], and texts."""
-    return [PairContext(*row) for row in context_table(vectors, texts, pairs).tolist()]
+def contexts_of(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> Iterator[PairContext]:
+    """The context of each pair of rows, int64 [m, 2], of a group: vectors float32 [n, d], and texts.
+
+    They are worked out some thousands at a time, as they are asked for.
+    """
+    for table in _tables(vectors, texts, pairs):
+        yield from (PairContext(*row) for row in table.tolist())
 
 
 def context_table(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> Floats:
     """float64 [m, 13], columns in the order of the fields of `PairContext`."""
+    return np.concatenate([np.zeros((0, 13)), *_tables(vectors, texts, pairs)])
+
+
+def _tables(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> Iterator[Floats]:
     if not len(pairs):
-        return np.zeros((0, 13))
-    group, bridge = _Group.of(vectors, texts, pairs), list(PairContext.__slots__).index("bridge")
-    parts = [pairs[start : start + _PAIRS_AT_ONCE] for start in range(0, len(pairs), _PAIRS_AT_ONCE)]
-    return np.insert(
-        np.concatenate([group.table(part) for part in parts]), bridge, group.bridge(pairs), axis=1
-    )
+        return
+    group, at = _Group.of(vectors, texts, pairs), list(PairContext.__slots__).index("bridge")
+    bridge = group.bridge(pairs)
+    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+        part = slice(start, start + _PAIRS_AT_ONCE)
+        yield np.insert(group.table(pairs[part]), at, bridge[part], axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Group:
     """What the contexts of all pairs of a group share; those of some pairs follow from it."""
 
-    units: Floats  # [n, d] rows of length 1
+    vectors: NDArray[np.float32]  # [n, d]
     involved: Ints  # [k], sorted rows that are in a pair
-    whole: Floats | None  # [k, n] cosines, where the group is small
+    whole: NDArray[np.float32] | None  # [k, n] cosines, where the group is small
     near: tuple[Floats, Ints]  # cosines and rows [k, w] of the nearest of each involved row
     words: SharedWords
     sharing: tuple[Floats, Ints]  # like `near`, by shares of words
 
     @classmethod
     def of(cls, vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> _Group:
-        units = vectors.astype(np.float64)
-        units /= np.maximum(np.linalg.norm(units, axis=1, keepdims=True), 1e-12)
-        involved = np.unique(pairs)
-        whole = np.round(units[involved] @ units.T, DECIMALS) if len(units) <= EXACT_LIMIT else None
-        if whole is None:
-            ids = nearest_rows(units.astype(np.float32), involved, NEAREST + 2)
-            near = _cosines(units, involved, ids), ids
-        else:
-            width = min(NEAREST + 2, len(units))
+        involved, width = np.unique(pairs), min(NEAREST + 2, len(vectors))
+        whole: Floats | None = None
+        if len(vectors) <= EXACT_LIMIT:
+            units = unit_rows(vectors)
+            whole = np.round(units[involved] @ units.T, DECIMALS)
             ids = np.argpartition(-whole, width - 1, axis=1)[:, :width]
-            near = np.take_along_axis(whole, ids, axis=1), ids
+            near = np.take_along_axis(whole, ids, axis=1)
+        else:
+            ids = nearest_rows(vectors, involved, width)
+            near = _cosines(vectors, involved, ids)
         words = SharedWords(texts)
-        return cls(units, involved, whole, near, words, words.nearest(involved, NEAREST + 2))
+        sharing = words.nearest(involved, width)
+        # half as much to fetch where bridges are sought, which are rounded
+        halved = None if whole is None else whole.astype(np.float32)
+        return cls(vectors, involved, halved, (near, ids), words, sharing)
 
     def table(self, pairs: Ints) -> Floats:
         a, b = np.searchsorted(self.involved, pairs).T
         sides = (pairs[:, 0], pairs[:, 1])
         values, ids = self.near
-        cosine = np.einsum("ij,ij->i", self.units[sides[0]], self.units[sides[1]])
+        cosine = np.einsum("ij,ij->i", *(unit_rows(self.vectors[side]) for side in sides))
         near = (ids[a], ids[b])
         ranks, margins, tops = _standing(np.round(cosine, DECIMALS), pairs, (values[a], values[b]), near)
-        size = np.full(len(pairs), np.round(np.log2(len(self.units))))
+        size = np.full(len(pairs), np.round(np.log2(len(self.vectors))))
         share = self.words.of_pairs(*sides)
         values, ids = self.sharing
         sharing, telling, _ = _standing(share, pairs, (values[a], values[b]), (ids[a], ids[b]))
@@ -166,7 +176,8 @@ class _Group:
             first, others = pairs[of_row[0], 0], pairs[of_row, 1]
             third = self.near[1][rows[of_row[0]]]
             third = third[(third >= 0) & (third != first)]
-            both = np.minimum(self.units[third] @ self.units[first], self.units[others] @ self.units[third].T)
+            one, some, thirds = (unit_rows(self.vectors[at]) for at in ([first], others, third))
+            both = np.minimum(thirds @ one[0], some @ thirds.T)
             both[others[:, None] == third] = _NONE
             best[of_row] = both.max(axis=1, initial=_NONE)
         return best
@@ -185,12 +196,12 @@ def _standing(
     return ranks, [np.round(margin, DECIMALS) for margin in margins], tops
 
 
-def _cosines(units: Floats, rows: Ints, others: Ints) -> Floats:
+def _cosines(vectors: NDArray[np.float32], rows: Ints, others: Ints) -> Floats:
     cosines = np.zeros(others.shape)
-    step = max(1, _CELLS_AT_ONCE // (others.shape[1] * units.shape[1]))
+    step = max(1, _CELLS_AT_ONCE // (others.shape[1] * vectors.shape[1]))
     for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        cosines[part] = np.einsum("id,iwd->iw", units[rows[part]], units[others[part]])
+        one, some = (unit_rows(vectors[which[start : start + step]]) for which in (rows, others))
+        cosines[start : start + step] = np.einsum("id,iwd->iw", one, some)
     return np.round(cosines, DECIMALS)
 
 
@@ -200,9 +211,8 @@ def _mean(top: Floats) -> Floats:
     return np.round(mean, DECIMALS)
 
 
-def _bridge(whole: NDArray[np.floating], rows: tuple[Ints, Ints], sides: tuple[Ints, Ints]) -> Floats:
+def _bridge(whole: NDArray[np.float32], rows: tuple[Ints, Ints], sides: tuple[Ints, Ints]) -> Floats:
     best = np.zeros(len(rows[0]))
-    whole = whole.astype(np.float32)  # half as much to fetch; rounded to as many decimals below
     step = max(1, _CELLS_AT_ONCE // whole.shape[1])
     for start in range(0, len(best), step):
         part = slice(start, start + step)
@@ -239,7 +249,19 @@ class Near(Candidate):
     context: PairContext | None = field(default=None, compare=False)
 
 
+Kept = Callable[[Sequence[Memory], Ints], NDArray[np.bool_]]
+
+
 def find_candidates(
+    memories: Sequence[Memory],
+    vectors: NDArray[np.float32],
+    **limits: Any,  # noqa: ANN401  (those of `each_candidate`)
+) -> tuple[Candidate, ...]:
+    """All pairs of `each_candidate`, sorted by ids."""
+    return tuple(sorted(each_candidate(memories, vectors, **limits), key=lambda pair: (pair.a, pair.b)))
+
+
+def each_candidate(
     memories: Sequence[Memory],
     vectors: NDArray[np.float32],
     *,
@@ -248,10 +270,12 @@ def find_candidates(
     keys: KeysOf | None = None,
     contexts: bool = False,
     parts: Parts | None = None,
-    but: Collection[tuple[str, str]] = (),
+    kept: Kept | None = None,
     notes: list[str] | None = None,
-) -> tuple[Candidate, ...]:
-    """Find all pairs to judge, sorted by ids, each unordered pair once, in whichever order the memories are.
+) -> Iterator[Candidate]:
+    """Find all pairs to judge, each unordered pair once, the same in whichever order the memories are.
+
+    They are made as they are asked for, so that a large scope need not be held in pairs.
 
     Groups of one statement come as stars around the smallest id, which stands for the group in the search for
     near ones; equal texts about different subjects are no copies of each other.
@@ -264,14 +288,13 @@ def find_candidates(
         keys: Of the metadata.
         contexts: Give near pairs as `Near`, for a scorer that reads where a pair stands.
         parts: Searched, too, where a group has more memories than one looks for partners.
-        but: Near pairs by their ids, the smaller first, that need not be judged.
+        kept: Says which near pairs, int64 [m, 2] of rows of the memories that it is given, are to be judged.
         notes: Takes up how many near pairs an approximate search found.
     """
     if vectors.ndim != 2 or len(vectors) != len(memories):
         raise ValueError(
             f"{len(memories)} memories need as many vectors, not an array of shape {vectors.shape}"
         )
-    pairs: list[Candidate] = []
     known = keys_by_scope(memories) if keys is None else keys
     partitions: dict[tuple[Scope, str | None], list[int]] = defaultdict(list)
     for row in sorted(range(len(memories)), key=lambda row: memories[row].id):
@@ -280,24 +303,21 @@ def find_candidates(
         subjects = [signature(memories[row], known.get(scope, NO_KEYS)) for row in rows]
         groups = exact_groups([memories[row].text for row in rows], subjects)
         for first, *copies in ([memories[rows[at]].id for at in group] for group in groups):
-            pairs += [Candidate(first, copy, SAME_TEXT, exact=True) for copy in copies]
+            yield from (Candidate(first, copy, SAME_TEXT, exact=True) for copy in copies)
         chosen = [rows[group[0]] for group in groups]
-        near = near_pairs(vectors[chosen], floor=floor, neighbours=neighbours)
+        standing, own = [memories[row] for row in chosen], vectors[chosen]
+        near = near_pairs(own, floor=floor, neighbours=neighbours)
         if parts is not None and len(rows) > neighbours and len(parts.of(rows).rows):
-            near = _with_parts(near, vectors[chosen], parts.of(chosen))
+            near = _with_parts(near, own, parts.of(chosen))
         if notes is not None:
             notes += near.note.splitlines()
-        ids = [memories[row].id for row in chosen]
-        if but:
-            kept = np.array([(ids[i], ids[j]) not in but for i, j in near.rows.tolist()], dtype=bool)
-            near = replace(near, rows=near.rows[kept], cosines=near.cosines[kept])
-        if contexts:
-            places = contexts_of(vectors[chosen], [memories[row].text for row in chosen], near.rows)
-            found = zip(near, places, strict=True)
-            pairs += [Near(ids[i], ids[j], cosine, context=place) for (i, j, cosine), place in found]
-        else:
-            pairs += [Candidate(ids[i], ids[j], cosine) for i, j, cosine in near]
-    return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))
+        if kept is not None:
+            left = kept(standing, near.rows)
+            near = replace(near, rows=near.rows[left], cosines=near.cosines[left])
+        places = contexts_of(own, [memory.text for memory in standing], near.rows) if contexts else None
+        for i, j, cosine in near:
+            ends = standing[i].id, standing[j].id, cosine
+            yield Candidate(*ends) if places is None else Near(*ends, context=next(places))
 
 
 def _with_parts(near: RowPairs, vectors: NDArray[np.float32], parts: Parts) -> RowPairs:

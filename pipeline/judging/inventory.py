@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...models.encoder import Encoder
-from ...models.scorer import PairContext, PairScorer, Thresholds, reads_context
+from ...models.scorer import PairContext, PairScorer, Screened, Thresholds, plainly_distinct, reads_context
 from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Verdict, rejection_key
 from ...settings import Settings
 from ..plan import draft_id
 from .cache import Models, OnStage
-from .candidates import Near, Parts, find_candidates
-from .judge import close_for, judge
+from .candidates import Kept, Near, Parts, each_candidate
+from .judge import close_for, judge, pair_input
 from .subjects import KeysOf
 
 FAR = 0.97
 """Distinct with this probability, two texts stay so within one plan, whatever is merged beside them.
 Of 50,084 verdicts on invented memories that stood elsewhere after merges, three changed, all from 0.74."""
+AT_ONCE = 8_192  # candidates that are held before what is plainly distinct among them is let go
+
+Ints = NDArray[np.int64]
+Place = tuple[str, str, str, str, PairContext | None]  # ids and texts of a pair, and where it stands
 
 
 @dataclass(slots=True)
 class Judging:
-    """One encoder and one scorer for one plan; verdicts so far are known by ids, texts and place."""
+    """One encoder and one scorer for one plan; verdicts so far are known by ids, texts and place.
+
+    What is plainly distinct gets no verdict, so that a scope is held in what may matter, and not in pairs.
+    """
 
     encoder: Encoder
     scorer: PairScorer
@@ -35,8 +44,9 @@ class Judging:
     rejected: frozenset[str] = frozenset()
     thresholds: Thresholds | None = None
     notes: list[str] = field(default_factory=list)
-    _known: dict[tuple[str, str, str, PairContext | None], Verdict] = field(default_factory=dict)
-    _far: set[tuple[str, str, str, str]] = field(default_factory=set)
+    _known: dict[Place, Verdict] = field(default_factory=dict)
+    _number: dict[tuple[str, str], int] = field(default_factory=dict)  # of each memory, by id and text
+    _far: list[Ints] = field(default_factory=list)  # pairs of such numbers that stay distinct
 
     @classmethod
     def by(
@@ -53,7 +63,7 @@ class Judging:
         return cls(encoder, scorer, settings, keys, rejected, models.calibrated)
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
-        """Judge every candidate pair; pairs that a person refused come back as distinct."""
+        """Judge every candidate pair; those without a verdict are distinct, or a person refused them."""
         return self._judge(memories, self._candidates(memories, contexts=reads_context(self.scorer)))
 
     def drafted(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
@@ -64,32 +74,37 @@ class Judging:
         memories = [*others, *new]
         fresh = {memory.id for memory in new}
         if reads_context(self.scorer) and fresh != {draft_id(others)}:
-            return self._moved(memories)
+            return self.moved(memories)
         if not new:
             return ()
         pairs = self._candidates(memories, contexts=False)
-        return self._judge(memories, [pair for pair in pairs if pair.a in fresh or pair.b in fresh])
+        return self._judge(memories, (pair for pair in pairs if pair.a in fresh or pair.b in fresh))
 
     def staying(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """The verdicts on pairs of these memories, judged again where their place has changed."""
+        """The verdicts on these memories, judged again where they stand elsewhere since others are gone."""
         ids = {memory.id for memory in memories}
         left = [item for item in verdicts if item.pair.a in ids and item.pair.b in ids]
-        if len(left) < len(verdicts) and reads_context(self.scorer):
-            left += self._moved(memories)
-        return left
+        return [*left, *(self.moved(memories) if reads_context(self.scorer) else ())]
 
-    def _moved(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
-        texts = {memory.id: memory.text for memory in memories}
-        far = {
-            (a, b) for a, b, told_a, told_b in self._far if texts.get(a) == told_a and texts.get(b) == told_b
-        }
-        return self._judge(memories, self._candidates(memories, contexts=True, but=far))
+    def moved(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
+        """Judge the pairs of these memories that stand elsewhere since others came or went."""
+        far = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *self._far]))
+        self._far = [far]
+
+        def near(standing: Sequence[Memory], rows: Ints) -> NDArray[np.bool_]:
+            numbers = np.array([self._numbered(memory) for memory in standing], dtype=np.int64)
+            return ~np.isin(_names(numbers[rows]), far)
+
+        return self._judge(memories, self._candidates(memories, contexts=True, kept=near))
+
+    def _numbered(self, memory: Memory) -> int:
+        return self._number.setdefault((memory.id, memory.text), len(self._number))
 
     def _candidates(
-        self, memories: Sequence[Memory], *, contexts: bool, but: Collection[tuple[str, str]] = ()
-    ) -> tuple[Candidate, ...]:
+        self, memories: Sequence[Memory], *, contexts: bool, kept: Kept | None = None
+    ) -> Iterable[Candidate]:
         vectors, limits = self.encoder.encode([memory.text for memory in memories]), self.settings
-        return find_candidates(
+        return each_candidate(
             memories,
             vectors,
             floor=limits.floor,
@@ -97,8 +112,8 @@ class Judging:
             keys=self.keys,
             contexts=contexts,
             parts=self._parts(memories) if len(memories) > limits.neighbours else None,
-            but=but,
-            notes=None if but else self.notes,
+            kept=kept,
+            notes=None if kept else self.notes,
         )
 
     def _parts(self, memories: Sequence[Memory]) -> Parts:
@@ -108,31 +123,60 @@ class Judging:
         vectors = self.encoder.encode([text for _, text in said]) if said else np.zeros((0, 1), np.float32)
         return Parts(vectors, rows)
 
-    def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
+    def _judge(self, memories: Sequence[Memory], pairs: Iterable[Candidate]) -> tuple[Verdict, ...]:
         by_id = {memory.id: memory for memory in memories}
-        named = [
-            (p.a, p.b, rejection_key(by_id[p.a], by_id[p.b]), p.context if isinstance(p, Near) else None)
-            for p in pairs
-        ]
-        new = [
-            pair
-            for pair, name in zip(pairs, named, strict=True)
-            if name[2] not in self.rejected and name not in self._known
-        ]
-        judged = judge(
-            new,
+        asked: dict[Place, Candidate] = {}
+        found: list[Verdict] = []
+        rest = iter(pairs)
+        while part := list(islice(rest, AT_ONCE)):
+            named = {_place(pair, by_id): pair for pair in part if not self._refused(pair, by_id)}
+            found += [self._known[name] for name in named if name in self._known]
+            new = [name for name in named if name not in self._known]
+            plain = plainly_distinct(self.scorer, [pair_input(named[name], by_id, self.keys) for name in new])
+            left_out = [named[name] for name, out in zip(new, plain, strict=True) if out]
+            said = self._verdicts(left_out, by_id, scorer=Screened(self.scorer))
+            self._far.append(self._names(filter(_far, said), by_id))
+            found += [item for item in said if item.label is not Label.DISTINCT]
+            asked |= {name: named[name] for name, out in zip(new, plain, strict=True) if not out}
+        read = dict(zip(asked, self._verdicts(list(asked.values()), by_id), strict=True))
+        self._far.append(self._names(filter(_far, read.values()), by_id))
+        self._known |= {name: item for name, item in read.items() if not _far(item)}
+        found += read.values()
+        merging = {name for item in found if item.auto for name in (item.pair.a, item.pair.b)}
+        kept = [item for item in found if not _far(item) or {item.pair.a, item.pair.b} <= merging]
+        return tuple(sorted(kept, key=lambda item: (item.pair.a, item.pair.b)))
+
+    def _refused(self, pair: Candidate, by_id: Mapping[str, Memory]) -> bool:
+        return bool(self.rejected) and rejection_key(by_id[pair.a], by_id[pair.b]) in self.rejected
+
+    def _verdicts(
+        self, pairs: Sequence[Candidate], by_id: Mapping[str, Memory], scorer: PairScorer | None = None
+    ) -> tuple[Verdict, ...]:
+        return judge(
+            pairs,
             by_id,
-            self.scorer,
+            scorer or self.scorer,
             thresholds=self.thresholds,
             keys=self.keys,
             asks_from=close_for(self.encoder.name),
             single=self.settings.single,
         )
-        fresh = {(item.pair.a, item.pair.b): item for item in judged}
-        self._far |= {
-            (a, b, by_id[a].text, by_id[b].text)
-            for (a, b), item in fresh.items()
-            if item.label is Label.DISTINCT and item.probabilities[2] >= FAR
-        }
-        self._known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
-        return tuple(self._known[name] for name in named if name in self._known)
+
+    def _names(self, verdicts: Iterable[Verdict], by_id: Mapping[str, Memory]) -> Ints:
+        ends = [[self._numbered(by_id[name]) for name in (v.pair.a, v.pair.b)] for v in verdicts]
+        return _names(np.array(ends, dtype=np.int64).reshape(-1, 2))
+
+
+def _far(verdict: Verdict) -> bool:
+    return verdict.label is Label.DISTINCT and verdict.probabilities[2] >= FAR
+
+
+def _place(pair: Candidate, by_id: Mapping[str, Memory]) -> Place:
+    context = pair.context if isinstance(pair, Near) else None
+    return pair.a, pair.b, by_id[pair.a].text, by_id[pair.b].text, context
+
+
+def _names(pairs: Ints) -> Ints:
+    """One number for each pair of numbers, int64 [m, 2], in whichever order the two are."""
+    names: Ints = (pairs.min(axis=1) << 32) | pairs.max(axis=1)
+    return names

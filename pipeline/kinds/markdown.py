@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
+
+import numpy as np
 
 from ...indexes import exact_groups
 from ...models.merger import MergeRefused
@@ -19,7 +21,7 @@ from ...settings import Settings
 from ..actions import Action, Cause, Merge, Prune, Resolve
 from ..answers import Say, standing
 from ..judging.cache import OnStage
-from ..judging.candidates import SAME_TEXT
+from ..judging.candidates import SAME_TEXT, Kept
 from ..judging.inventory import Judging
 from ..judging.judge import RULE
 from ..judging.statements import Finding, Reader, Statement, findings, sharing
@@ -327,7 +329,7 @@ class _Judging(Judging):
 
     strict = False  # no person looks on: only what is the same statement may be merged
 
-    def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
+    def _judge(self, memories: Sequence[Memory], pairs: Iterable[Candidate]) -> tuple[Verdict, ...]:
         texts = {memory.id: memory.text for memory in memories}
 
         def left(verdict: Verdict) -> Verdict:
@@ -339,7 +341,7 @@ class _Judging(Judging):
         return tuple(map(left, super()._judge(memories, pairs)))
 
     def _candidates(
-        self, memories: Sequence[Memory], *, contexts: bool, but: Collection[tuple[str, str]] = ()
+        self, memories: Sequence[Memory], *, contexts: bool, kept: Kept | None = None
     ) -> tuple[Candidate, ...]:
         del contexts  # no pair is read with what stands beside it
         groups: dict[tuple[Scope, str | None], list[Memory]] = defaultdict(list)
@@ -352,8 +354,9 @@ class _Judging(Judging):
             for first, *copies in exact_groups([each.text for each in group]):
                 chosen.append(group[first])
                 same += [Candidate(group[first].id, group[copy].id, SAME_TEXT, exact=True) for copy in copies]
-            near += [(chosen[i], chosen[j]) for i, j in sharing([each.text for each in chosen])]
-        near = [(a, b) for a, b in near if (a.id, b.id) not in but]
+            rows = np.array(list(sharing([each.text for each in chosen])), dtype=np.int64).reshape(-1, 2)
+            rows = rows if kept is None else rows[kept(chosen, rows)]
+            near += [(chosen[i], chosen[j]) for i, j in rows.tolist()]
         texts = list(dict.fromkeys(memory.text for pair in near for memory in pair))
         vectors = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts else {}
         pairs = [Candidate(a.id, b.id, float(vectors[a.text] @ vectors[b.text])) for a, b in near]

@@ -27,13 +27,14 @@ from ..plan import Plan, ScopeTotal
 from .drafts import conflict_of_pair, merge_action, merge_of
 from .hooks import Found, Hooks, Judge, Means, Proposal, United, View
 from .merges import Consolidated, Copies, collapse, draft_merges, expand, kept_apart
-from .stages import DRAFT, in_stages
+from .stages import DRAFT, SCOPES, in_stages
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Doubt = Merge | Resolve
 _RULES = ("models", "indexes", "pipeline/judging", "pipeline/planning", "records.py", "settings.py")
+MEMORIES_AT_ONCE = 4_096  # in scopes that are judged together, unless one has more
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
 
 _VERDICTS = tuple[Verdict, ...]
@@ -58,22 +59,21 @@ def propose(kind: Hooks, inventory: Inventory, means: Means) -> Proposal:
 
 def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_: None) -> Plan:
     """What the engine and the rules of a kind propose, before answers and consequences."""
-    judge = kind.judge(view, means, on_stage)
     units, copies = tuple(sorted(view.units, key=lambda unit: unit.id)), Copies()
     if kind.collapses:
         units, copies = collapse(units, rejected=means.rejected, keys=view.keys)
-    known = _Scopes(kind, view, means, units, judge)
-    verdicts = known.verdicts()
+    known = _Scopes(kind, view, means, units, on_stage)
     found, merges = kind.rules(view, means, ()), []
     while True:
         going = {memory_id for prune in _prunes(found) for memory_id in prune.removes}
         gone = {m.id for m in units if going.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
-        whole = expand(known.merges(gone, on_stage), units, copies)
+        whole = expand(known.merges(gone), units, copies)
         merges = [merge_action(kind, view.stored, merge) for merge in whole if not merge.ids <= going]
         more = kind.rules(view, means, merges)
         if going.issuperset(name for prune in _prunes(more) for name in prune.removes):
             break
         found = more
+    verdicts = known.verdicts
     actions = _actions(kind, view, verdicts, merges, found)
     present = [memory.scope for memory in view.inventory.memories if not memory.is_retired(means.now.date())]
     return Plan(
@@ -87,7 +87,7 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
         gaps=view.inventory.gaps,
         fidelity=view.inventory.fidelity,
         apart=kept_apart(units, view.keys),
-        notes=(*found.notes, *dict.fromkeys(judge.notes)),
+        notes=(*found.notes, *dict.fromkeys(known.notes)),
     )
 
 
@@ -162,52 +162,78 @@ class _Scopes:
     The verdicts of a scope that lead to anything, and its merges, follow from its memories, the limits, the
     models and the rules. They are kept in the cache under a digest of all of these, so that a scope that is
     as it was is neither searched nor judged again; ages, budgets and answers are looked at anew each time.
+    The others are judged and drafted some at a time, and what they needed is let go.
     """
 
-    def __init__(self, kind: Hooks, view: View, means: Means, units: Sequence[Memory], judge: Judge) -> None:
-        self._kind, self._view, self._judge = kind, view, judge
+    def __init__(
+        self, kind: Hooks, view: View, means: Means, units: Sequence[Memory], on_stage: OnStage
+    ) -> None:
+        self._kind, self._view, self._means, self._on_stage = kind, view, means, on_stage
         self._cache: Cache | None = means.models.cache if kind.keeps else None
         self._scopes: dict[Scope, list[Memory]] = defaultdict(list)
         for unit in units:
             self._scopes[unit.scope].append(unit)
         self._keys = _digests(kind, view, means, self._scopes) if self._cache else {}
-        self._known = self._load(_VERDICTS, self._keys)
-        self._all: dict[Scope, list[Verdict]] = {}
-        if self._known:
+        self._said = self._load(_VERDICTS, self._keys)
+        self.notes: list[str] = []
+        self._merges: dict[Scope, tuple[list[str], list[Consolidated]]] = {}  # and what went besides
+        # What a kind found while it judged, its rules may ask for: it keeps nothing, and is judged first.
+        self._judged = None if self._cache else self._judge(list(self._scopes))
+        if self._said:
             told = (
                 "%d of %d memories are in scopes that did not change since they were judged: %d of %d scopes"
             )
-            same = sum(len(self._scopes[scope]) for scope in self._known)
-            _log.info(told, same, len(units), len(self._known), len(self._scopes))
+            same = sum(len(self._scopes[scope]) for scope in self._said)
+            _log.info(told, same, len(units), len(self._said), len(self._scopes))
 
+    @property
     def verdicts(self) -> list[Verdict]:
-        """What was judged about pairs; where a scope is as it was, only what leads to anything."""
-        self._judge_all([scope for scope in self._scopes if scope not in self._known])
-        said = {**self._known, **self._all}
-        return [verdict for scope in self._scopes for verdict in said[scope]]
+        """What was judged about pairs and leads to anything, once merges were asked for."""
+        return [verdict for scope in self._scopes for verdict in self._said[scope]]
 
-    def merges(self, gone: set[str], on_stage: OnStage) -> list[Consolidated]:
+    def merges(self, gone: set[str]) -> list[Consolidated]:
         """The merges of all scopes, drafted anew where a scope changed or something else of it goes."""
-        said = {**self._known, **self._all}
-        scopes = [scope for scope in self._scopes if any(verdict.auto for verdict in said[scope])]
-        keys: dict[Scope, bytes] = {}
-        for scope in filter(self._keys.__contains__, scopes):
-            going = sorted(unit.id for unit in self._scopes[scope] if unit.id in gone)
-            keys[scope] = hashlib.sha256(repr(("merges", self._keys[scope], going)).encode()).digest()
+        going = {
+            scope: [unit.id for unit in units if unit.id in gone] for scope, units in self._scopes.items()
+        }
+        asked = [
+            scope for scope in going if scope not in self._merges or self._merges[scope][0] != going[scope]
+        ]
+        keys = {
+            scope: hashlib.sha256(repr(("merges", self._keys[scope], going[scope])).encode()).digest()
+            for scope in asked
+            if scope in self._keys
+        }
         known = self._load(_MERGES, keys)
-        new = [scope for scope in scopes if scope not in known]
-        self._judge_all([scope for scope in new if scope not in self._all])
-        of_scope: dict[Scope, list[Consolidated]] = defaultdict(list)
-        for merge in self._drafts(new, gone, on_stage):
-            of_scope[merge.members[0].scope].append(merge)
-        fresh = {keys[scope]: [each.kept for each in of_scope[scope]] for scope in new if scope in keys}
-        self._store(_MERGES, fresh)
         for scope, rows in known.items():
             by_id = {unit.id: unit for unit in self._scopes[scope]}
-            of_scope[scope] = [
-                Consolidated(tuple(by_id[name] for name in members), *rest) for members, *rest in rows
-            ]
-        return [merge for scope in scopes for merge in of_scope[scope]]
+            merges = [Consolidated(tuple(by_id[name] for name in members), *rest) for members, *rest in rows]
+            self._merges[scope] = going[scope], merges
+        new = [s for s in asked if s not in known and (s not in self._said or _merging(self._said[s]))]
+        for number, part in enumerate(parts := self._parts(new)):
+            if len(parts) > 1:
+                self._on_stage(SCOPES, number, len(parts))
+            judge, said = self._judged or self._judge(part)
+            self._merges |= {scope: (going[scope], []) for scope in part}
+            for merge in self._drafts(part, judge, said, gone):
+                self._merges[merge.members[0].scope][1].append(merge)
+            fresh = {keys[s]: [merge.kept for merge in self._merges[s][1]] for s in part if s in keys}
+            self._store(_MERGES, fresh)
+        return [merge for scope in self._scopes if scope in self._merges for merge in self._merges[scope][1]]
+
+    def _parts(self, scopes: Sequence[Scope]) -> list[list[Scope]]:
+        """Whole scopes, so many that their pairs fit into memory and fill the batches of a network."""
+        if self._judged is not None:
+            return [list(scopes)]
+        parts: list[list[Scope]] = []
+        size = MEMORIES_AT_ONCE
+        for scope in scopes:
+            if size >= MEMORIES_AT_ONCE:
+                parts.append([])
+                size = 0
+            parts[-1].append(scope)
+            size += len(self._scopes[scope])
+        return parts
 
     def _load(self, kept: Any, keys: Mapping[Scope, bytes]) -> dict[Scope, Any]:  # noqa: ANN401  (a type)
         stored = self._cache.load(list(keys.values())) if self._cache else {}
@@ -224,51 +250,57 @@ class _Scopes:
         if self._cache:
             self._cache.store(rows)
 
-    def _drafts(self, new: Iterable[Scope], gone: set[str], on_stage: OnStage) -> list[Consolidated]:
+    def _drafts(
+        self, scopes: Iterable[Scope], judge: Judge, said: Mapping[Scope, Sequence[Verdict]], gone: set[str]
+    ) -> list[Consolidated]:
         """The merges of these scopes, of each category for itself."""
         groups: dict[tuple[Scope, str | None], list[Memory]] = defaultdict(list)
         of_group: dict[tuple[Scope, str | None], list[Verdict]] = defaultdict(list)
-        for scope in new:
+        for scope in filter(lambda scope: _merging(said[scope]), scopes):
             category_of = {unit.id: unit.category for unit in self._scopes[scope]}
             for unit in self._scopes[scope]:
                 groups[scope, unit.category].append(unit)
-            for verdict in self._all[scope]:
+            for verdict in said[scope]:
                 of_group[scope, category_of[verdict.pair.a]].append(verdict)
-        mergeable = [group for group in groups if any(verdict.auto for verdict in of_group[group])]
+        mergeable = [group for group in groups if _merging(of_group[group])]
         drafts: list[Consolidated] = []
         for number, group in enumerate(mergeable):
-            on_stage(DRAFT, number, len(mergeable))
-            leaving: set[str] = set()
+            self._on_stage(DRAFT, number, len(mergeable))
+            left, leaving = of_group[group], set[str]()
             while True:
-                # What is pruned may have stood in the way of other merges, so without it they are drafted
-                # again; else the next pass would find them.
                 staying = [unit for unit in groups[group] if unit.id not in leaving]
-                left = self._judge.staying(staying, of_group[group])
                 merges = draft_merges(
-                    staying, left, judge_new=self._judge.drafted, unite=self._kind.unite, keys=self._view.keys
+                    staying, left, judge_new=judge.drafted, unite=self._kind.unite, keys=self._view.keys
                 )
                 kept = {name for merge in merges if not merge.ids <= gone for name in merge.ids}
                 more = {unit.id for unit in staying if unit.id in gone} - kept
                 if not more:
                     break
+                # What is pruned may have stood in the way of other merges, so without it they are drafted
+                # again; else the next pass would find them.
                 leaving |= more
+                left = judge.staying([unit for unit in staying if unit.id not in more], of_group[group])
             drafts += [merge for merge in merges if not merge.ids <= gone]
-        on_stage(DRAFT, len(mergeable), len(mergeable))
+        self._on_stage(DRAFT, len(mergeable), len(mergeable))
         return drafts
 
-    def _judge_all(self, scopes: Sequence[Scope]) -> None:
-        if not scopes:
-            return
+    def _judge(self, scopes: Sequence[Scope]) -> tuple[Judge, dict[Scope, list[Verdict]]]:
+        """All verdicts on these scopes; those that lead to anything are kept."""
+        judge = self._kind.judge(self._view, self._means, self._on_stage)
         scope_of = {unit.id: scope for scope in scopes for unit in self._scopes[scope]}
-        self._all |= {scope: [] for scope in scopes}
-        for verdict in self._judge.all_pairs([unit for scope in scopes for unit in self._scopes[scope]]):
-            self._all[scope_of[verdict.pair.a]].append(verdict)
-        told = {
-            self._keys[scope]: tuple(v for v in self._all[scope] if v.label is not Label.DISTINCT)
-            for scope in scopes
-            if scope in self._keys
-        }
-        self._store(_VERDICTS, told)
+        said: dict[Scope, list[Verdict]] = {scope: [] for scope in scopes}
+        units = [unit for scope in scopes for unit in self._scopes[scope]]
+        for verdict in judge.all_pairs(units) if units else ():
+            said[scope_of[verdict.pair.a]].append(verdict)
+        told = {scope: [v for v in said[scope] if v.label is not Label.DISTINCT] for scope in scopes}
+        self._said |= told
+        self._store(_VERDICTS, {self._keys[s]: tuple(told[s]) for s in scopes if s in self._keys})
+        self.notes += judge.notes
+        return judge, said
+
+
+def _merging(verdicts: Iterable[Verdict]) -> bool:
+    return any(verdict.auto for verdict in verdicts)
 
 
 @functools.cache

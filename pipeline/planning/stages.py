@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 DRAFT = "draft"
+SCOPES = "scopes"
 NAMES = {
     "embed": "embedding",
     "screen": "screening",
     "judge": "judging",
     "judge alone": "judging",
     DRAFT: "drafting",
+    SCOPES: "judging scopes",
 }
 
 

@@ -76,9 +76,10 @@ def test_order_of_memories_and_of_the_pair_plays_no_part(vectors, random) -> Non
     place = np.argsort(order)
     pairs = np.array([[i, j] for i in range(len(vectors)) for j in range(i)])
     texts = said(len(vectors))
-    straight = contexts_of(vectors, texts, pairs)
-    assert contexts_of(vectors[order], [texts[row] for row in order], place[pairs]) == straight
-    assert contexts_of(vectors, texts, pairs[:, ::-1]) == [context.swapped() for context in straight]
+    straight = list(contexts_of(vectors, texts, pairs))
+    turned = contexts_of(vectors[order], [texts[row] for row in order], place[pairs])
+    assert list(turned) == straight
+    assert list(contexts_of(vectors, texts, pairs[:, ::-1])) == [context.swapped() for context in straight]
 
 
 @given(vectors_strategy)
