@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Protocol
 
 PIN_PREFIX = "[PINNED]"
@@ -64,7 +65,7 @@ class Scope:
         >>> Scope.of(user_id="alice", run_id=None).ids
         (('user_id', 'alice'),)
         """
-        return cls(tuple(sorted((name, value) for name, value in ids.items() if value)))
+        return _scope(tuple(sorted((name, value) for name, value in ids.items() if value)))
 
     def get(self, name: str) -> str | None:
         """Return one id of the tuple, or None."""
@@ -73,6 +74,11 @@ class Scope:
     def __str__(self) -> str:
         whose_first = sorted(self.ids, key=lambda part: (_SPOKEN.get(part[0], len(_SPOKEN)), part))
         return " ".join(f"{name}={value}" for name, value in whose_first) or "(no scope)"
+
+
+@lru_cache(maxsize=1 << 16)  # a million memories of ten thousand users have as many scopes
+def _scope(ids: tuple[tuple[str, str], ...]) -> Scope:
+    return Scope(ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ class _Scopes:
         self.notes: list[str] = []
         self._merges: dict[Scope, tuple[list[str], list[Consolidated]]] = {}  # and what went besides
         # What a kind found while it judged, its rules may ask for: it keeps nothing, and is judged first.
-        self._judged = None if self._cache else self._judge(list(self._scopes))
+        self._judged = None if kind.keeps else self._judge(list(self._scopes))
         if self._said:
             told = (
                 "%d of %d memories are in scopes that did not change since they were judged: %d of %d scopes"

@@ -8,6 +8,7 @@ import pytest
 from builders import ALICE, memory, plan_of
 from mem0_dream import indexes
 from mem0_dream.models.scorer import PairInput, PairScores
+from mem0_dream.pipeline.judging.cache import Cache, CachedScorer
 from mem0_dream.pipeline.judging.inventory import Judging
 from mem0_dream.pipeline.planning.merges import fused
 from mem0_dream.records import Memory
@@ -95,6 +96,22 @@ def test_nothing_is_judged_twice(memories: list[Memory]) -> None:
     assert judging.all_pairs(memories) == judging.moved(memories)
     assert len(scorer.asked) == 6
     assert {item.scope for item in memories} == {ALICE}
+
+
+def test_what_a_scorer_screens_out_is_not_read_and_gets_no_verdict(memories: list[Memory], tmp_path) -> None:
+    class Screening(PlacedScorer):
+        def screened_out(self, pairs: Sequence[PairInput], _remember: object) -> np.ndarray:
+            return np.array([OTHER in (pair.a, pair.b) for pair in pairs])
+
+        def score_with(self, pairs: Sequence[PairInput], _remember: object) -> PairScores:
+            return self.score(pairs)
+
+    scorer = Screening()
+    judging = Judging(encoder(), CachedScorer(scorer, Cache(tmp_path)), Settings(floor=-1.0), {})
+    told = judging.all_pairs(memories)
+    assert [(item.pair.a, item.pair.b) for item in told] == [("m0", "m1"), ("m0", "m2"), ("m1", "m2")]
+    assert [(item.pair.a, item.pair.b) for item in judging.moved([memories[0], memories[3]])] == []
+    assert len(scorer.asked) == 3
 
 
 def test_how_pairs_were_found_is_a_note_of_the_plan(monkeypatch, memories):

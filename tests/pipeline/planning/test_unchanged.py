@@ -9,6 +9,7 @@ import pytest
 from builders import BOB, CONTRADICTION, NOW, memory, plan_of
 from hypothesis import given, settings as examples, strategies as st
 from mem0_dream.models.scorer import Thresholds
+from mem0_dream.pipeline.judging import inventory
 from mem0_dream.pipeline.judging.cache import Cache
 from mem0_dream.pipeline.planning import engine
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
@@ -34,6 +35,17 @@ def test_a_night_over_what_is_remembered_plans_what_a_fresh_one_does(store, seed
             _alter(store, change, " ".join(text), number, more)
             remembered, fresh = (plan_of(store, scorer, cache=each, **more) for each in (cache, None))
             assert dump_plan(remembered) == dump_plan(fresh)
+
+
+@examples(max_examples=30, deadline=None)
+@given(store=stores(), seed=st.integers(0, 50))
+def test_scopes_and_pairs_judged_one_at_a_time_give_the_plan_of_all_at_once(store, seed):
+    more = {"settings": Settings(floor=-1.0), "now": NOW}
+    whole = plan_of(store, moody_scorer(seed), **more)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(engine, "MEMORIES_AT_ONCE", 1)
+        patched.setattr(inventory, "AT_ONCE", 1)
+        assert dump_plan(plan_of(store, moody_scorer(seed), **more)) == dump_plan(whole)
 
 
 def _alter(store, change, text, number, more):
