@@ -29,6 +29,7 @@ from ...errors import DreamError, JournalError, MovedOnError, StoreError, StoreL
 from ..fronts import StoreAccess
 from ..reporting.html import render
 from ..reporting.text import visible
+from ..stores.files import json_text
 from ..writing.lock import store_lock
 from .desk import ReviewDesk, ReviewObserver
 
@@ -48,12 +49,17 @@ Data = dict[str, Any]
 Work = Callable[[Data], Data | str | None]
 
 
+class _Told(JSONResponse):
+    def render(self, content: Any) -> bytes:  # noqa: ANN401  (a JSON value)
+        return json_text(content, dense=True).encode()
+
+
 def review_app(desk: ReviewDesk, gate: Gate, watched: ReviewObserver, executor: Executor) -> Starlette:
     """The application; `executor` has one thread, in which the desk was made."""
     own = ReviewRoutes(desk, gate, executor)
 
     async def progress(_request: Request) -> Response:
-        return JSONResponse(watched.told)
+        return _Told(watched.told)
 
     routes = [Route("/", own.page, methods=["GET"]), Route("/progress", progress, methods=["POST"])]
     for path, more, work in _works(desk):
@@ -78,7 +84,7 @@ class ReviewRoutes:
             response = (
                 PlainTextResponse(f"{denied}\n", denied.status)
                 if request.method == "GET"
-                else JSONResponse({"error": str(denied), "moved": denied.moved}, denied.status)
+                else _Told({"error": str(denied), "moved": denied.moved}, denied.status)
             )
         response.headers.update(HEADERS)
         return response
@@ -104,13 +110,13 @@ class ReviewRoutes:
             except DreamError as error:
                 wrong = {"error": visible(desk.access.spoken(str(error)))}
                 if isinstance(error, MovedOnError):
-                    return JSONResponse(wrong | {"data": await self._fresh()}, 409)
+                    return _Told(wrong | {"data": await self._fresh()}, 409)
                 in_the_way = isinstance(error, StoreError | JournalError)
-                return JSONResponse(wrong | {"live": await self._done(desk.live)}, 409 if in_the_way else 400)
+                return _Told(wrong | {"live": await self._done(desk.live)}, 409 if in_the_way else 400)
             told = {"told": result} if isinstance(result, str) else result or {}
             if more:
                 told |= {more: await (self._fresh() if more == "data" else self._done(desk.live))}
-            return JSONResponse(told)
+            return _Told(told)
 
         return answer
 

@@ -1,5 +1,6 @@
 """Who a review answers: each way in that is not the page of the printed link is shut."""
 
+import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -58,6 +59,11 @@ def front(tmp_path: Path) -> Iterator[Front]:
 def test_the_printed_link_shows_everything_and_may_write(front: Front) -> None:
     assert "Pickle" in front.page()
     assert front.post("/answer", {"key": front.merge, "say": "yes"}).json()["live"]["changes"] == 1
+
+
+def test_half_a_sign_in_a_memory_is_sent_like_any_other(front: Front) -> None:
+    front.world.store.rows["bug"]["text"] += " \ud83d"
+    assert "\ud83d" in json.dumps(front.post("/refresh").json(), ensure_ascii=False)
 
 
 def test_without_the_token_there_are_numbers_and_no_text_and_nothing_can_be_written(front: Front) -> None:
