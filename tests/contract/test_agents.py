@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fronts import QUIET, tools_of
 from kinds import World
-from mem0_dream.errors import BudgetExceededError, PlanFileError
+from mem0_dream.errors import BudgetExceededError
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.mcp.tools import Tools
 
@@ -36,15 +36,6 @@ def test_what_was_shown_is_applied_and_an_undo_brings_it_back(world: World, desk
     assert world.content() == content
 
 
-def test_a_refused_merge_stays_and_is_not_proposed_again(world: World, desk: Tools) -> None:
-    plan = desk.call("plan", QUIET)
-    answered = desk.call("answer", QUIET, plan_id=plan["plan_id"], answers={merge_of(plan): "no"})
-    assert answered["proposed"]["merges"] == plan["proposed"]["merges"] - 1
-    desk.call("apply", QUIET, plan_id=plan["plan_id"])
-    assert set(world.pair) <= set(world.texts())
-    assert desk.call("plan", QUIET)["proposed"]["merges"] == plan["proposed"]["merges"] - 1
-
-
 def test_a_memory_that_changed_since_is_named_and_left_alone(world: World, desk: Tools) -> None:
     plan = desk.call("plan", QUIET)
     world.add_words(world.pair[0], "And more.")
@@ -66,12 +57,6 @@ def test_what_is_picked_is_forgotten_and_comes_back(world: World, desk: Tools) -
     assert len(world.texts()) == len(texts) - 1
     desk.call("undo", QUIET, run=done["run"])
     assert world.content() == content
-
-
-def test_nothing_is_known_of_another_stores_plan(world: World, desk: Tools, tmp_path: Path) -> None:
-    plan = desk.call("plan", QUIET)["plan_id"]
-    with pytest.raises(PlanFileError, match="not known"):
-        tools_of(world, tmp_path / "other").call("apply", QUIET, plan_id=plan)
 
 
 def test_a_plan_over_budget_is_refused_whole(world, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from fronts import desk_of
 from kinds import NOW, World
-from mem0_dream.errors import MovedOnError, UsageError
+from mem0_dream.errors import MovedOnError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.desk import ReviewDesk
@@ -56,21 +56,18 @@ def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, des
     assert world.content() == content
 
 
-def test_an_answer_outlives_the_program_and_lapses_with_its_question(world: World, desk: ReviewDesk) -> None:
-    """It is kept by what the question is about."""
+def test_an_answer_outlives_the_program_and_a_rejected_pair_is_not_proposed_until_that_is_withdrawn(
+    world: World, desk: ReviewDesk
+) -> None:
     key = key_of(desk, "merge")
     desk.review.answer(key, "yes", now=NOW)
     again = desk_of(world, desk.directory)
     assert again.live()["answers"] == {key: {"say": "yes", "text": None}}
     again.review.withdraw(key)
     assert again.live()["answers"] == {}
-
-
-def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(world, desk):
-    key = key_of(desk, "merge")
-    desk.review.answer(key, "no", now=NOW)
+    again.review.answer(key, "no", now=NOW)
     assert key not in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
-    desk.review.withdraw(key)
+    again.review.withdraw(key)
     assert key in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
 
 
@@ -105,14 +102,6 @@ def test_what_was_not_shown_is_not_applied(desk: ReviewDesk) -> None:
     desk.review.answer(key_of(desk, "resolve"), "a", now=NOW)
     with pytest.raises(MovedOnError, match="have changed since they were shown"):
         desk.apply(shown["digest"])
-
-
-def test_a_text_that_loses_a_detail_is_named_and_refused(desk: ReviewDesk) -> None:
-    key = key_of(desk, "merge")
-    assert desk.review.lost(desk.review.find(key), " ") == ([("text", "all of it")], [])
-    with pytest.raises(UsageError, match="would lose 1 details of its sources: text all of it"):
-        desk.review.answer(key, "edit", " ", now=NOW)
-    assert desk.live()["answers"] == {}
 
 
 def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_path: Path) -> None:
