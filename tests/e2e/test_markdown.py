@@ -194,16 +194,16 @@ def test_transcripts_are_found_where_the_agent_keeps_them(project: Path) -> None
     assert "old_queue.md (FULLY_STALE" in out
 
 
-def test_instruction_files_side_by_side_for_a_program(project: Path) -> None:
+def test_other_looks_change_nothing(project: Path) -> None:
+    """Files of instructions side by side, directories that are given, and the status."""
+    before = fingerprint(project)
     told = json.loads(_dream(project, "--across", "--json").out)
     assert told.keys() == {"files", "said_twice", "contradicting", "not_read"}
     assert told["files"]
-
-
-def test_given_directories_instead_of_a_search(project: Path) -> None:
     out = _dream(project, "--dry-run", "--memory-dir", str(project / REVIEWER)).out
-    assert PROJECT + "/" not in out
-    assert REVIEWER in out
+    assert (f"{PROJECT}/" in out, REVIEWER in out) == (False, True)
+    assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").out
+    assert fingerprint(project) == before
 
 
 def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
@@ -222,22 +222,19 @@ def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
     assert "Directory empty" not in told
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--auto", "--supersede", "--scorer", "cosine"], "--scorer keywords"),
-        (["--auto", "--memory-dir", "nowhere"], "does not exist"),
-        (["--auto", "--memory-dir", "a/../b"], "without '..'"),
-        (["--dry-run", "--transcripts", "nowhere"], "no directory"),
-        (["--auto", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
-        (["--dry-run", "--all"], "--all"),
-        (["undo", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
-        (["--across", "--auto"], "--across only reports; leave --auto out."),
-    ],
-)
-def test_bad_options_have_one_sentence(project: Path, words: list[str], sentence: str) -> None:
-    ran = _run(project, *words, check=False)
-    assert (ran.code, sentence in ran.err) == (2, True), ran.err
+def test_bad_options_have_one_sentence(project: Path) -> None:
+    for words, sentence in (
+        ("--auto --supersede --scorer cosine", "--scorer keywords"),
+        ("--auto --memory-dir nowhere", "does not exist"),
+        ("--auto --memory-dir a/../b", "without '..'"),
+        ("--dry-run --transcripts nowhere", "no directory"),
+        ("--auto --config mem0.yaml", "mem0.yaml cannot be read"),
+        ("--dry-run --all", "--all"),
+        ("undo --config mem0.yaml", "mem0.yaml cannot be read"),
+        ("--across --auto", "--across only reports; leave --auto out."),
+    ):
+        ran = _run(project, *words.split(), check=False)
+        assert (ran.code, sentence in ran.err) == (2, True), ran.err
 
 
 def test_the_prompt_names_its_places(tmp_path: Path) -> None:
@@ -263,10 +260,6 @@ def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
     assert "already tight" in _dream(root, "--auto").out
     _run(root, "undo", _run_name(ran))
     assert fingerprint(root) == before
-
-
-def test_status_counts_what_a_dry_run_would_prune(project: Path) -> None:
-    assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").out
 
 
 RULES = """Letters are one page long.
