@@ -24,16 +24,7 @@ FACTS_VERSION = 3
 
 Scores that were kept, and a calibration or weights that were fitted, belong to one version.
 """
-
-
 WHOLE = frozenset({"exact", "adds", "rule"})  # kinds whose detail is a sentence of its own
-COLUMNS = tuple(dict.fromkeys(kind.column for kind in KINDS.values() if kind.column))
-FEATURE_NAMES = (
-    *(f"{kind}_{facet}" for kind in COLUMNS for facet in ("equal", "conflict", "only_min", "only_max")),
-    "order", "swap", "exception", "vetoes",
-)  # fmt: skip
-UNCOUNTED = frozenset({"rival", "actor", "denial", "progress"})
-"""Vetoes that are no column: the weights were fitted without them."""
 _VALUES = frozenset(("number", "date", "weekday", "time", "frequency", "identifier", "version"))
 
 
@@ -56,15 +47,18 @@ def compare(
     >>> compare("Takes 20 mg at 5 pm", "Takes 40 mg at 17:00")
     (Evidence(kind='number', detail='20 mg / 40 mg', veto=True),)
     """
+    evidence = described(a, b, a_date, b_date)[1]
+    return evidence if extract(a).text == extract(b).text else (*evidence, *meant(a, b))
+
+
+def described(
+    a: str, b: str, a_date: datetime | None = None, b_date: datetime | None = None
+) -> tuple[list[Difference], tuple[Evidence, ...]]:
+    """What two texts state kind by kind, and one evidence per kind; a kind that vetoes says nothing else."""
     left, right = extract(a), extract(b)
-    evidence = _evidence(left, right, differences(left, right, a_date, b_date))
-    return evidence if left.text == right.text else (*evidence, *meant(a, b))
-
-
-def _evidence(left: Facts, right: Facts, differing: Sequence[Difference]) -> tuple[Evidence, ...]:
-    """One evidence per kind; a kind that vetoes says nothing else."""
+    differing = differences(left, right, a_date, b_date)
     if left.text == right.text:
-        return ()
+        return differing, ()
     evidence = [_differ(each) for each in differing if each.only_left or each.only_right]
     denied = frames.denied(left, right), frames.denied(right, left)
     if any(denied) or bool(left.negations) != bool(right.negations):
@@ -84,7 +78,7 @@ def _evidence(left: Facts, right: Facts, differing: Sequence[Difference]) -> tup
     ]
     evidence += [_said(kind or "order", change, veto=bool(kind)) for kind, change in rows if change]
     vetoes = {each.kind for each in evidence if each.veto}
-    return tuple(each for each in evidence if each.veto or each.kind not in vetoes)
+    return differing, tuple(each for each in evidence if each.veto or each.kind not in vetoes)
 
 
 def _said(kind: str, change: Iterable[str], *, veto: bool = True) -> Evidence:
@@ -179,32 +173,3 @@ def shared_values(a: str, b: str) -> bool:
         for each in differences(extract(a), extract(b))
         if KINDS[each.kind].column in _VALUES
     )
-
-
-def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
-    """Return the named numbers that the calibrator learns from, and the evidence of `compare`.
-
-    For each kind: how many details agree, whether they conflict, and how many only one text has (the smaller
-    and the larger count). URLs, paths and quotations count as identifiers. See `FEATURE_NAMES`. Swapping the
-    texts gives the same numbers.
-    """
-    left, right = extract(a), extract(b)
-    differing = differences(left, right)
-    values = dict.fromkeys(FEATURE_NAMES, 0.0)
-    for each in differing:
-        name = KINDS[each.kind].column
-        only = sorted((len(each.only_left), len(each.only_right)))
-        values[f"{name}_equal"] += (len(each.mine) + len(each.theirs) - sum(only)) / 2
-        values[f"{name}_only_min"] += only[0]
-        values[f"{name}_only_max"] += only[1]
-    counts = sorted((len(left.negations), len(right.negations)))
-    values["negation_equal"] = float(counts[0])
-    values["negation_only_max"] = float(counts[1] - counts[0])
-    evidences = _evidence(left, right, differing)
-    for evidence in evidences:
-        if evidence.veto and evidence.kind not in UNCOUNTED:
-            column = f"{KINDS[evidence.kind].column}_conflict"
-            values[evidence.kind if evidence.kind in values else column] = 1.0
-            values["vetoes"] += 1
-    values["exception"] = float(frames.exception(left, right) is not None)
-    return values, evidences

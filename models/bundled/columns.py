@@ -5,6 +5,7 @@ Each pair is seen as (short, long), so that a row does not depend on which memor
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 
 from .. import guards
 from ..bindings import BINDING_NAMES, binding_row
+from ..facts import extract
 from ..facts.attributes import CONTRAST_NAMES, contrast
+from ..facts.frames import KINDS, exception
 from ..scorer import PairContext, PairInput
 from ..text.tables import pattern, table_words
 from ..text.words import CACHED_TEXTS
@@ -67,13 +70,8 @@ def short_long(a: str, b: str) -> tuple[str, str]:
     return first, second
 
 
-def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput]) -> Floats:
-    """float64 [n, len(feature_names())], rounded to `DECIMALS`; what a pair does not know is NaN."""
-    return placed(own_columns(signals), inputs)
-
-
 def own_columns(signals: Sequence[PairSignals]) -> Floats:
-    """The first of `feature_names()`: what the texts alone say, without cosine and place."""
+    """The first of `FEATURE_NAMES`: what the texts alone say, without cosine and place."""
     rows = []
     for s in signals:
         both = s.short[:LONGEST_COMPARED], s.long[:LONGEST_COMPARED]
@@ -85,7 +83,7 @@ def own_columns(signals: Sequence[PairSignals]) -> Floats:
 
 
 def placed(own: Floats, inputs: Sequence[PairInput]) -> Floats:
-    """The whole table of `features` out of `own_columns`, in whatever precision these were kept."""
+    """float64 [n, len(FEATURE_NAMES)], rounded, of `own_columns` in whatever precision these were kept."""
     table = own.astype(np.float64)
     table[:, 0] = [pair.cosine if np.isfinite(pair.cosine) else 0.0 for pair in inputs]
     around = np.asarray([context_columns(pair) for pair in inputs], dtype=np.float64)
@@ -148,25 +146,42 @@ _GUARD_KINDS = (
     "number", "date", "weekday", "time", "frequency", "name", "identifier", "version", "environment",
     "kinship", "quantifier", "negation", "trait",
 )  # fmt: skip
-_GUARD_NAMES = (
+GUARD_NAMES = (
     "vetoes", "veto_kinds", "soft_kinds", "order", "swap", "exception", "only_fewer", "only_more", "equal",
     *(f"{kind}_conflict" for kind in _GUARD_KINDS), *(f"{kind}_only_min" for kind in _GUARD_KINDS),
     *(f"{kind}_only_max" for kind in _GUARD_KINDS),
 )  # fmt: skip
-_SUMS = {"only_fewer": "_only_min", "only_more": "_only_max", "equal": "_equal"}
+_FACETS = (("equal", "equal"), ("only_min", "only_fewer"), ("only_max", "only_more"))
+_UNCOUNTED = frozenset({"rival", "actor", "denial", "progress"})
+"""Vetoes that are no column: the weights were fitted without them."""
 
 
 def guard_row(short: str, long: str) -> list[float]:
-    """What the typed comparison of details says of a pair, in the order of the names' section."""
-    known, evidence = guards.described(short, long)
-    vetoes = {item.kind for item in evidence if item.veto} - guards.UNCOUNTED
+    """What the typed comparison of details says of a pair, in the order of `GUARD_NAMES`.
+
+    For each kind: how many details agree, whether they conflict, and how many only one text has (the smaller
+    and the larger count). URLs, paths and quotations count as identifiers.
+    """
+    left, right = extract(short), extract(long)
+    differing, evidence = guards.described(short, long)
+    denials = sorted((len(left.negations), len(right.negations)))
+    told: list[tuple[str, float, int, int]] = [("negation", denials[0], 0, denials[1] - denials[0])]
+    for each in differing:
+        only = sorted((len(each.only_left), len(each.only_right)))
+        equal = (len(each.mine) + len(each.theirs) - sum(only)) / 2
+        told.append((KINDS[each.kind].column, equal, only[0], only[1]))
+    counts = defaultdict[str, float](float)
+    for column, *numbers in told:
+        for (facet, total), number in zip(_FACETS, numbers, strict=True):
+            counts[f"{column}_{facet}"] += number
+            counts[total] += number
+    vetoes = [item.kind for item in evidence if item.veto and item.kind not in _UNCOUNTED]
+    for kind in vetoes:
+        counts[kind if kind in ("order", "swap") else f"{KINDS[kind].column}_conflict"] = 1
     soft = {item.kind for item in evidence if not item.veto} - {"order"}
-    sums = {
-        name: sum(n for column, n in known.items() if column.endswith(end)) for name, end in _SUMS.items()
-    }
-    counts = {"veto_kinds": len(vetoes), "soft_kinds": len(soft), "swap": "swap" in vetoes}
-    columns: dict[str, float] = {**known, **sums, **counts}
-    return [float(columns.get(name, 0.0)) for name in _GUARD_NAMES]
+    counts |= {"vetoes": len(vetoes), "veto_kinds": len(set(vetoes)), "soft_kinds": len(soft)}
+    counts["exception"] = exception(left, right) is not None
+    return [float(counts[name]) for name in GUARD_NAMES]
 
 
 _NEGATIONS, _UPDATE_WORDS, _STOP = (
@@ -298,9 +313,6 @@ def context_columns(pair: PairInput) -> list[float]:
 
 
 _CLAUSE_NAMES = ("clause_contradiction_high", "clause_duplicate_low", "clause_duplicate_high")
-_OWN_NAMES = (*_MODEL_NAMES, *TEXT_NAMES, *_GUARD_NAMES, *_CLAUSE_NAMES, *CONTRAST_NAMES, *BINDING_NAMES)
-
-
-def feature_names() -> tuple[str, ...]:
-    """Names of the columns of `features`; those of a pair's place and dates come last."""
-    return (*_OWN_NAMES, *CONTEXT_NAMES)
+_OWN_NAMES = (*_MODEL_NAMES, *TEXT_NAMES, *GUARD_NAMES, *_CLAUSE_NAMES, *CONTRAST_NAMES, *BINDING_NAMES)
+FEATURE_NAMES = (*_OWN_NAMES, *CONTEXT_NAMES)
+"""Names of all columns; those of a pair's place and dates come last, NaN where nothing is known of these."""

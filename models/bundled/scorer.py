@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import ModelError
 from ..bert import on_all_cores
 from ..encoder import encodable, equal_length_batches
 from ..guards import FACTS_VERSION
@@ -24,7 +25,7 @@ from ..text.statements import split_statements
 from . import columns
 from .calibrator import Calibrator
 from .screen import SCREEN_FILE, Screen
-from .weights import base_folder, check_features, check_sums, load_network, read_thresholds, sums_digest
+from .weights import check_sums, load_network, read_config, read_thresholds, sums_digest
 
 if TYPE_CHECKING:
     from .network import PairNetwork, PairTokenizer
@@ -133,8 +134,11 @@ class BundledScorer:
     @cached_property
     def _parts(self) -> tuple[PairReader, Calibrator]:
         check_sums(self._folder)
-        check_features(self._folder, columns.feature_names(), facts=FACTS_VERSION)
-        network, tokenizer = load_network(self._folder, base_folder(self._folder))
+        config = read_config(self._folder)
+        fitted = tuple(config.get("features", ())), config.get("facts")
+        if fitted != (columns.FEATURE_NAMES, FACTS_VERSION):
+            raise ModelError(f"the weights in {self._folder} belong to another version; reinstall mem0-dream")
+        network, tokenizer = load_network(self._folder)
         return PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
 
 

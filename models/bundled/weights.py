@@ -74,16 +74,8 @@ def read_thresholds(folder: Path, name: str = "thresholds") -> Thresholds:
         return Thresholds(**{key: float(limits[key]) for key in ("auto", "duplicate", "contradiction")})
 
 
-def check_features(folder: Path, names: tuple[str, ...], *, facts: int) -> None:
-    """Refuse weights whose calibrator was fitted on other columns, or by other guards (ModelError)."""
-    config = read_config(folder)
-    if tuple(config.get("features", ())) != names or config.get("facts") != facts:
-        raise ModelError(f"the weights in {folder} belong to another version; {_AGAIN}")
-
-
-def base_folder(folder: Path) -> Path:
+def _base_folder(base: str) -> Path:
     """Folder of the base model that the weights were trained on; a hub name is fetched if need be."""
-    base = str(read_config(folder).get("base", PACKAGED_BASE))
     if base == PACKAGED_BASE:
         return packaged_model_path()
     if (local := local_folder(base)) is not None:
@@ -103,8 +95,8 @@ def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
-    """The trained network, `for_reading`: its layers from `folder`, embeddings and vocabulary from `base`.
+def load_network(folder: Path) -> tuple[PairNetwork, PairTokenizer]:
+    """The trained network, `for_reading`: its layers from a folder, embeddings and vocabulary from its base.
 
     ModelError if a file is missing or damaged, or the base is not the one the layers were trained on.
     """
@@ -114,13 +106,14 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
     from .network import PairNetwork, PairTokenizer
 
     config = read_config(folder)
+    base = _base_folder(str(config.get("base", PACKAGED_BASE)))
     try:
         encoder, tokens, width = _base(base)
         network = PairNetwork(encoder, width=width, typed_segments=bool(config["typed_segments"]))
         with safe_open(base / WEIGHTS_FILE, framework="pt") as stored:
             names = [name for name in stored.keys() if "embeddings." in name]  # noqa: SIM118 - no dict
-            frozen = {f"encoder.{name}": stored.get_tensor(name).float() for name in names}
-        state = {k: v for k, v in frozen.items() if not k.endswith("position_ids")}
+            named = {f"encoder.{name}": name for name in names if not name.endswith("position_ids")}
+            state = {own: stored.get_tensor(name).float() for own, name in named.items()}
         if embedding_digest(state) != config["base_embeddings_sha256"]:
             raise ModelError(
                 f"{base} is not the base that {folder} was trained on; install that version of the base model"

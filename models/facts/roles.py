@@ -7,7 +7,7 @@ sentence round. `exchange` finds orders that certainly say something else, `rear
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..text.tables import found, listed, pattern, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems
@@ -25,16 +25,7 @@ _LONGEST_STRETCH = 60
 _BINDING = frozenset(listed("not no never first second then before after without nor"))
 """Words of the frame that bind others, so that their place counts."""
 _READ = 80  # characters that are read before a word, and of an opening
-Spelled = list[tuple[str, Word]]  # words with what they are compared by
 Exchanged = tuple[list[Word], list[Word]]
-
-
-def _all_words(facts: Facts) -> Spelled:
-    return [(word.folded, word) for word in facts.words]
-
-
-def _content(facts: Facts) -> Spelled:
-    return [(word.stem, word) for word in facts.words if word.folded not in FRAME_WORDS]
 
 
 def exchange(left: Facts, right: Facts) -> Change | None:
@@ -45,7 +36,7 @@ def exchange(left: Facts, right: Facts) -> Change | None:
     """
     if left.bag != right.bag:
         return None
-    exchanged = _exchanged(_all_words(left), _all_words(right))
+    exchanged = _exchanged(left, right)
     if exchanged is None:
         return None
     middle = [word.folded for word in _middle(left, exchanged)]
@@ -53,7 +44,7 @@ def exchange(left: Facts, right: Facts) -> Change | None:
         return None
     if not _MUTUAL.isdisjoint(middle) and (_MUTUAL | _LINKS).issuperset(middle):
         return None
-    if not _tells(left, right, _all_words):
+    if not _tells(left, right):
         return None
     start, end = exchanged[0][0], exchanged[1][-1]
     there = right.words[left.words.index(start) : left.words.index(end) + 1]
@@ -62,7 +53,7 @@ def exchange(left: Facts, right: Facts) -> Change | None:
 
 def turned_round(left: Facts, right: Facts) -> bool:
     """Whether two things changed places around a comparison, a preference or an order of equal words."""
-    exchanged = _exchanged(_all_words(left), _all_words(right)) if left.bag == right.bag else None
+    exchanged = _exchanged(left, right) if left.bag == right.bag else None
     if exchanged is None or _bound_alike(left, right) is True:
         return False
     middle = [word.folded for word in _middle(left, exchanged)]
@@ -84,16 +75,19 @@ def rearranged(left: Facts, right: Facts) -> Change | None:
     alike = equal and _passive(left) == _passive(right)
     doubted = (
         (equal and bound is False)
-        or (alike and (_tells(left, right, _content) or _turned(left, right)))
+        or (alike and (_tells(left, right, content=True) or _turned(left, right)))
         or _names_turned(left, right)
     )
     return (left.text, right.text) if doubted else None
 
 
-def _exchanged(mine: Spelled, theirs: Spelled) -> Exchanged | None:
+def _exchanged(left: Facts, right: Facts, *, content: bool = False) -> Exchanged | None:
     """The two parts of one text that changed places in the other around a middle, or None."""
-    first, second = [key for key, _ in mine], [key for key, _ in theirs]
-    words = [word for _, word in mine]
+    words, others = (
+        [word for word in each.words if not content or word.folded not in FRAME_WORDS]
+        for each in (left, right)
+    )
+    first, second = ([word.stem if content else word.folded for word in some] for some in (words, others))
     if first == second or sorted(first) != sorted(second):
         return None
     head = next(i for i, (x, y) in enumerate(zip(first, second, strict=True)) if x != y)
@@ -116,12 +110,12 @@ def _middle(facts: Facts, exchanged: Exchanged) -> list[Word]:
     return [word for word in facts.words if start <= word.start < end]
 
 
-def _tells(left: Facts, right: Facts, spelled: Callable[[Facts], Spelled]) -> bool:
+def _tells(left: Facts, right: Facts, *, content: bool = False) -> bool:
     """Whether two parts changed places, and these are neither items of a list nor clauses."""
     if _bound_alike(left, right) is True:
         return False
     for facts, other in ((left, right), (right, left)):
-        exchanged = _exchanged(spelled(facts), spelled(other))
+        exchanged = _exchanged(facts, other, content=content)
         if exchanged is None or any(_whole_item(facts, part) for part in exchanged):
             return False
     return True

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ... import indexes
 from ...models.bundled.calibrator import Calibrator
-from ...models.bundled.columns import ENTAILS, PairSignals, features, short_long
+from ...models.bundled.columns import ENTAILS, PairSignals, own_columns, placed, short_long
 from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.scorer import FOLDER, BundledScorer, PairReader
 from ...models.bundled.screen import SCREEN_FILE, Screen
@@ -198,7 +198,7 @@ def table(
         return not decide((1.0, 0.0, 0.0), differences(pair, entailment=ways), ALL_MERGED, entailment=ways)[1]
 
     return Table(
-        rows=features(signals, inputs),
+        rows=placed(own_columns(signals), inputs),
         label=np.array([pair.label for pair in pairs]),
         weight=np.array([pair.weight for pair in pairs]),
         origin=np.array([pair.source for pair in pairs]),

@@ -23,7 +23,7 @@ from ...models.bert import Tokens
 from ...models.bert_layers import by_row
 from ...models.bundled import weights
 from ...models.bundled.calibrator import Calibrator
-from ...models.bundled.columns import feature_names
+from ...models.bundled.columns import FEATURE_NAMES
 from ...models.bundled.network import PairBatch, PairNetwork, PairTokenizer
 from ...models.bundled.scorer import CALIBRATOR_FILE
 from ...models.encoder import packaged_model_path
@@ -170,7 +170,7 @@ def export(
         "max_length": max_length,
         "entailment_labels": ["entails", "neutral", "contradicts"],
         "memory_labels": ["duplicate", "contradiction", "distinct"],
-        "features": list(feature_names()),
+        "features": list(FEATURE_NAMES),
         "facts": FACTS_VERSION,
         "thresholds": asdict(thresholds.inside),
         "thresholds_alone": asdict(thresholds.alone),

@@ -1,8 +1,6 @@
 """The encoder: unit vectors that do not depend on their neighbours in a batch."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,13 +13,8 @@ from mem0_dream.models.bert import on_all_cores
 from mem0_dream.models.encoder import LONGEST, SentenceEncoder, TokenCache, TokenVectors, encodable
 
 TEXTS = [
-    "Allergic to nuts.",
-    "Uses tabs in Go",
-    "Likes tea",
-    "likes green tea very much indeed, with milk",
-    "🙂",
-    "",
-]
+    "Allergic to nuts.", "Uses tabs in Go", "Likes tea", "likes green tea very much indeed, with milk", "🙂", "",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -29,30 +22,15 @@ def encoder() -> SentenceEncoder:
     return SentenceEncoder()
 
 
-def test_packaged_model_is_found_without_torch():
-    code = (
-        "import sys; from mem0_dream.models.encoder import SentenceEncoder; SentenceEncoder().name; "
-        "print([m for m in ('torch', 'transformers', 'sentence_transformers') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_missing_package_is_one_sentence(monkeypatch):
-    monkeypatch.setattr(module, "PACKAGE", "no_such_package")
-    with pytest.raises(ModelError, match="pip install no-such-package"):
-        module.packaged_model_path()
-
-
-def test_missing_folder_is_refused_at_once():
+def test_what_is_missing_or_damaged_is_one_sentence(monkeypatch, tmp_path):
     with pytest.raises(ModelError, match="no model folder"):
         SentenceEncoder("./nowhere")
-
-
-def test_damaged_model_is_one_sentence(tmp_path):
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(ModelError, match=r"^The encoder .* cannot be loaded: [^\n]*\.$"):
         SentenceEncoder(str(tmp_path)).encode(["a"])
+    monkeypatch.setattr(module, "PACKAGE", "no_such_package")
+    with pytest.raises(ModelError, match="pip install no-such-package"):
+        module.packaged_model_path()
 
 
 def test_name_changes_with_the_files_and_not_with_the_place(tmp_path):
@@ -71,33 +49,21 @@ def test_batches_cover_every_row_once(count):
     lengths = [(7 * row) % 5 for row in range(count)]
     batches = list(module.equal_length_batches(lengths))
     assert sorted(row for rows in batches for row in rows) == list(range(count))
-    assert all(
-        len({lengths[row] for row in rows}) == 1 and len(rows) <= module.BATCH_SIZE for rows in batches
-    )
+    assert all(len({lengths[row] for row in rows}) == 1 for rows in batches)
+    assert all(len(rows) <= module.BATCH_SIZE for rows in batches)
 
 
 def test_long_texts_go_through_in_smaller_batches():
     lengths = [200] * 3 + [60] * 5
     batches = [[lengths[row] for row in rows] for rows in module.equal_length_batches(lengths, tokens=256)]
     assert batches == [[60] * 4, [60], [200], [200], [200]]
-    assert [module.rows_at_once(length) for length in (0, 1, 32, 33, 64, 200, 256, 512)] == [
-        8,
-        8,
-        8,
-        7,
-        4,
-        1,
-        1,
-        1,
-    ]
-
-
-def test_lone_surrogates_become_question_marks():
-    assert encodable("a\ud800b") == "a?b"
+    rows = {0: 8, 1: 8, 32: 8, 33: 7, 64: 4, 200: 1, 256: 1, 512: 1}
+    assert {length: module.rows_at_once(length) for length in rows} == rows
 
 
 @pytest.mark.model
 def test_vectors_are_unit_float32_and_contiguous(encoder):
+    assert encodable("a\ud800b") == "a?b"
     vectors = encoder.encode(TEXTS)
     assert vectors.shape == (len(TEXTS), 384)
     assert encoder.encode([]).shape == (0, 384)

@@ -1,5 +1,6 @@
 """From names to scorers."""
 
+import subprocess
 import sys
 
 import pytest
@@ -45,3 +46,20 @@ def test_keyword_rule_needs_no_model_and_a_named_encoder_is_taken(tmp_path):
     assert load_encoder(scorer="cosine").name.startswith("all-MiniLM-L6-v2@")
     (tmp_path / "mine").mkdir()
     assert load_encoder(str(tmp_path / "mine"), scorer="keywords").name.startswith("mine@")
+
+
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        ("from mem0_dream.models.encoder import SentenceEncoder as made; made().name", "transformers"),
+        (
+            "from mem0_dream.models.bundled.scorer import BundledScorer as made; made()",
+            "transformers sklearn",
+        ),
+        ("import mem0_dream.models.guards", "transformers numpy dateparser pint"),
+    ],
+)
+def test_nothing_heavy_is_loaded_before_it_is_needed(code, heavy):
+    code = f"import sys; {code}; print({{*'torch sentence_transformers {heavy}'.split()}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

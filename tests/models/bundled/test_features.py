@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from mem0_dream.models.bundled import columns
-from mem0_dream.models.bundled.columns import CONTEXT_NAMES, PairSignals, features, short_long, text_row
+from mem0_dream.models.bundled.columns import CONTEXT_NAMES, FEATURE_NAMES, PairSignals, short_long, text_row
 from mem0_dream.models.scorer import PairInput
-
-NAMES = columns.feature_names()
 
 
 def signals(a: str, b: str) -> PairSignals:
@@ -18,21 +16,21 @@ def signals(a: str, b: str) -> PairSignals:
 
 
 def table(a: str, b: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    return features([signals(a, b)], [PairInput(a, b, 0.5)])
+    return columns.placed(columns.own_columns([signals(a, b)]), [PairInput(a, b, 0.5)])
 
 
 def value(a: str, b: str, name: str) -> float:
-    return float(table(a, b)[0, NAMES.index(name)])
+    return float(table(a, b)[0, FEATURE_NAMES.index(name)])
 
 
 def test_names_are_unique_and_match_the_width() -> None:
-    assert len(set(NAMES)) == len(NAMES)
-    assert table("a", "b").shape == (1, len(NAMES))
-    assert features([], []).shape == (0, len(NAMES))
+    assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES)
+    assert table("a", "b").shape == (1, len(FEATURE_NAMES))
+    assert columns.placed(columns.own_columns([]), []).shape == (0, len(FEATURE_NAMES))
 
 
 def test_columns_of_the_place_come_last_and_are_missing_without_one() -> None:
-    assert NAMES[-len(CONTEXT_NAMES) :] == CONTEXT_NAMES
+    assert FEATURE_NAMES[-len(CONTEXT_NAMES) :] == CONTEXT_NAMES
     assert np.isnan(table("a", "b")[0, -len(CONTEXT_NAMES) :]).all()
     assert np.isfinite(table("a", "b")[0, : -len(CONTEXT_NAMES)]).all()
     assert value("a", "b", "clause_duplicate_low") == pytest.approx(1 / 3, abs=1e-4)

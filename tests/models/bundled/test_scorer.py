@@ -3,8 +3,6 @@
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,13 +86,13 @@ def test_the_name_carries_the_weights_digest(weights: Path) -> None:
     assert BundledScorer(weights).name != BundledScorer().name
 
 
-def test_a_changed_byte_and_an_empty_folder_are_refused(weights: Path, tmp_path: Path) -> None:
+def test_a_changed_byte_or_no_file_at_all_is_refused(weights: Path, tmp_path: Path) -> None:
     with (weights / "calibrator.npz").open("ab") as file:
         file.write(b"\0")
     with pytest.raises(ModelError, match=r"calibrator\.npz"):
         BundledScorer(weights).score(PAIRS)
     with pytest.raises(ModelError, match="reinstall"):
-        BundledScorer(tmp_path)
+        BundledScorer(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize("changed", [{"features": ["cosine"]}, {"facts": FACTS_VERSION - 1}])
@@ -112,12 +110,3 @@ def test_the_weights_fit_into_the_wheel() -> None:
     files = [path for path in FOLDER.iterdir() if path.is_file()]
     assert sum(path.stat().st_size for path in files) < LARGEST_FOLDER
     assert {path.suffix for path in files} <= {".json", ".safetensors", ".npz", ".md", ""}
-
-
-def test_constructing_loads_nothing_heavy() -> None:
-    code = (
-        "import sys; from mem0_dream.models.bundled.scorer import BundledScorer; BundledScorer();"
-        "print([m for m in ('torch', 'transformers', 'sklearn') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

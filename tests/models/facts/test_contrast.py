@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from mem0_dream.models.bundled.columns import feature_names, guard_row, text_row
+from mem0_dream.models.bundled.columns import FEATURE_NAMES, guard_row, text_row
 from mem0_dream.models.facts.attributes import CONTRAST_NAMES, contrast
 from mem0_dream.models.guards import FACTS_VERSION
 from rows import rows_of
@@ -53,5 +53,5 @@ def test_the_columns_are_symmetric(a: str, b: str) -> None:
 
 def test_a_change_of_the_columns_is_a_change_of_the_version() -> None:
     rows = [[*text_row(a, b), *guard_row(a, b), *contrast(a, b)] for a, b in PAIRS]
-    text = json.dumps([feature_names(), rows])
+    text = json.dumps([FEATURE_NAMES, rows])
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == DIGESTS[FACTS_VERSION]

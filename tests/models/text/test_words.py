@@ -97,7 +97,7 @@ class TestExactKey:
     ("older", "newer", "found"),
     [
         (
-            "60 requests for API keys per minute.",
+            "60 requests for API keys a minute.",
             "A per-key limit: 120 Requests a minute.",
             "key Requests minute",
         ),
