@@ -51,17 +51,9 @@ def done_by(session: Session, result: RunResult) -> list[Action]:
 
 def found_status(session: Session, scopes: ScopeFilter, *, now: datetime) -> dict[str, Any]:
     """What a store holds."""
-    inventory, store = session.read(scopes), session.store
-    return status_of(
-        inventory,
-        session.journal.runs(store.fingerprint),
-        settings=session.settings,
-        now=now,
-        accessed=session.access.last(store.fingerprint),
-        answers=session.answered,
-        kind=store.kind,
-        condemned=session.kind.condemned(inventory, session.means(now)),
-    )
+    inventory, means, store = session.read(scopes), session.means(now), session.store
+    runs, condemned = session.journal.runs(store.fingerprint), session.kind.condemned(inventory, means)
+    return status_of(inventory, runs, means, kind=store.kind, condemned=condemned)
 
 
 def careful(session: Session, plan: Plan) -> str:

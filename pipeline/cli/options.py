@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -206,12 +206,11 @@ class Options:
         above: Options = (ctx.parent.obj if ctx.parent is not None else None) or cls()
         written = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
         here = {name for name in given if ctx.get_parameter_source(name) in written}
-        options = cls(named=above.named | here)
+        options = replace(above, named=above.named | here)
         for name, row in ROWS.items():
-            value = given.get(name)
             # 0 is a value for --max-delete, so only what is left at its default is inherited.
-            inherits = value is None or value == row.how.get("default")
-            setattr(options, name, getattr(above, name) if inherits else value)
+            if (value := given.get(name)) not in (None, row.how.get("default")):
+                setattr(options, name, value)
         places = {ROWS[name].kinds for name in options.named if name in ROWS and ROWS[name].place}
         single = (only[0] for only in places if len(only) == 1)
         options.store_kind = options.store_kind or kind or next(single, None)
@@ -303,7 +302,7 @@ class Options:
         given["second_opinion"] = True if self.second_opinion == "true" else self.second_opinion
         # Who asks for prunes alone wants to see all that are due.
         wants_all = self.assume_unread or (self.only == frozenset({"prunes"}) and not self.auto)
-        given["assume_unread"] = True if wants_all else None
+        given["assume_unread"] = wants_all or None
         return read_settings({**section, **{name: each for name, each in given.items() if each is not None}})
 
 

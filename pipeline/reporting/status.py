@@ -13,9 +13,9 @@ from typing import Any
 from ...errors import MissingExtraError
 from ...models.same_statement import statement_key
 from ...records import Inventory, Label, Memory, Scope, Verdict
-from ...settings import Settings
 from ..answers import Answer, Say
 from ..plan import Plan, RunResult
+from ..planning.hooks import Means
 from ..rules.stale import age_of, stale_prune
 from ..writing.journal import ChangeState, Operation, Recorded, Run
 from ..writing.passes import Pass
@@ -27,20 +27,12 @@ _LISTED = 5
 
 
 def status_of(
-    inventory: Inventory,
-    history: Sequence[Run],
-    *,
-    settings: Settings,
-    now: datetime,
-    accessed: Mapping[str, datetime] | None = None,
-    kind: str = "",
-    answers: Sequence[Answer] = (),
-    condemned: int | None = None,
+    inventory: Inventory, history: Sequence[Run], means: Means, *, kind: str, condemned: int | None = None
 ) -> dict[str, Any]:
     """What a store holds: memories by scope and category, and what needs attention."""
+    now, settings, read = means.now, means.settings, means.accessed
     living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
     keys = Counter((memory.scope, memory.category, statement_key(memory.text)) for memory in living)
-    read = accessed or {}
     in_scope = Counter(memory.scope for memory in living)
     free = [memory for memory in living if not memory.pinned]
     aged = [m for m in free if stale_prune(m, settings=settings, now=now, accessed=read.get(m.id))]
@@ -59,7 +51,7 @@ def status_of(
         "exact_duplicates": sum(count - 1 for count in keys.values()),
         "stale": len(aged) if condemned is None else condemned,
         "unconfirmed": [{"days": days, "id": name} for days, name in longest],
-        "answered": dict(Counter(str(answer.say) for answer in answers if not answer.applied)),
+        "answered": dict(Counter(str(answer.say) for answer in means.answers if not answer.applied)),
         "complete": not inventory.gaps,
         "gaps": list(inventory.gaps),
         "interrupted": interrupted,

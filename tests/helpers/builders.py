@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from mem0_dream.models.scorer import PairScorer
@@ -22,6 +23,8 @@ BOB = Scope.of(user_id="bob")
 DUPLICATE = (0.97, 0.0, 0.03)
 CONTRADICTION = (0.05, 0.9, 0.05)
 MAYBE = (0.7, 0.0, 0.3)
+MEANS: Any = SimpleNamespace(settings=Settings(), now=NOW, accessed={}, answers=())
+"""What a status is reckoned by."""
 
 
 def memory(

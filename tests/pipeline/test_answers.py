@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import BOB, CONTRADICTION, NOW, duplicates, memory, session_on
+from builders import BOB, CONTRADICTION, MEANS, NOW, duplicates, memory, session_on
 from e2e_cli import ALICE, Invoke
 from mem0_dream.pipeline.actions import Member, Merge, Rewrite
 from mem0_dream.pipeline.answers import Answer, Say, keys_of, open_conflicts, unanswered
@@ -14,7 +14,6 @@ from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Inventory, Scope
-from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
 DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
@@ -168,7 +167,7 @@ def test_a_conflict_whose_sides_both_still_hold_is_not_asked_again() -> None:
 def test_what_nobody_confirmed_for_longest_is_listed() -> None:
     ages = {"a": 500, "b": 300, "c": 10, "p": 900}
     held = tuple(memory(i, f"Fact {i}", days=days, pinned=i == "p") for i, days in ages.items())
-    status = told.status_of(Inventory("s", held), (), settings=Settings(), now=NOW, kind="mem0")
+    status = told.status_of(Inventory("s", held), (), MEANS, kind="mem0")
     assert status["unconfirmed"] == [{"days": 500, "id": "a"}, {"days": 300, "id": "b"}]
     assert "Not confirmed for longest:" in told.spoken_status(status, str)
 

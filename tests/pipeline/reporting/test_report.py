@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from builders import BOB, CONTRADICTION, MAYBE, NOW, duplicates, memory, plan_of
+from builders import BOB, CONTRADICTION, MAYBE, MEANS, NOW, duplicates, memory, plan_of
 from hypothesis import given, strategies as st
 from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.plan import Plan
@@ -12,7 +12,6 @@ from mem0_dream.pipeline.reporting.status import spoken_status, status_of
 from mem0_dream.pipeline.reporting.text import TEXT_WIDTH, WHOLE_UP_TO, clip, one_line, short_ids, whole
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Evidence, Scope
-from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
 from messy import BOTH, SAILOR_A, SAILOR_B
 
@@ -184,5 +183,5 @@ def test_no_stored_text_reaches_the_terminal_raw(text: str, category: str, user:
     shown = Report(plan, explain=True)
     lines = [line for line in [*shown.lines(), *shown.doubtful(), shown.proposal()] if line]
     inventory = store.read(ScopeFilter())
-    lines += spoken_status(status_of(inventory, [], settings=Settings(), now=NOW), str)
+    lines += spoken_status(status_of(inventory, [], MEANS, kind=""), str)
     assert all(line.isprintable() for line in lines), lines

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from builders import BOB, CONTRADICTION, NOW, duplicates, memory
+from builders import BOB, CONTRADICTION, MEANS, NOW, duplicates, memory
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.reporting.past import chain, matching, spoken_versions, versions
 from mem0_dream.pipeline.reporting.status import run_json, run_line, spoken_status, status_of
@@ -29,7 +29,7 @@ MEMORIES = (
 
 def lines(inventory: Inventory, *history: Run) -> list[str]:
     texts = {memory.id: memory.text for memory in inventory.memories}
-    return spoken_status(status_of(inventory, history, settings=Settings(), now=NOW), texts.__getitem__)
+    return spoken_status(status_of(inventory, history, MEANS, kind=""), texts.__getitem__)
 
 
 def test_every_count() -> None:
@@ -63,7 +63,7 @@ def test_gaps_the_last_run_and_the_interrupted_one() -> None:
 
 
 def test_the_same_for_programs() -> None:
-    told = status_of(Inventory("s", MEMORIES, ("a gap",)), [RUN], settings=Settings(), now=NOW, kind="mem0")
+    told = status_of(Inventory("s", MEMORIES, ("a gap",)), [RUN], MEANS, kind="mem0")
     assert told["kind"] == "mem0"
     assert told["memories"] == {"living": 6, "retired": 1, "pinned": 1}
     assert told["scopes"] == [
