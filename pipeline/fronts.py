@@ -23,6 +23,8 @@ from .reporting.html import Material, run_point
 from .reporting.status import status_of
 from .reporting.text import bracketed, spoken_ids
 from .stores.base import ScopeFilter
+from .writing.journal import Operation
+from .writing.passes import Passes, names_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +39,6 @@ class StoreAccess:
     clock: Callable[[], datetime]  # the present moment
     command: Callable[..., str]  # a command line on the same store
     spoken: Callable[[str], str] = str  # makes the commands that a sentence names complete
-    # Told what a run did, while the store is still open.
-    settled: Callable[[Session, RunResult], None] = lambda _session, _result: None
     calibrate: Callable[[], str] = str  # fits the thresholds to the answers, and says what they reach
     state_dir: Path | None = None  # where state lives; the usual place if omitted
     retire: bool | None = None  # see `Session.apply`
@@ -70,9 +70,21 @@ def mend(session: Session, result: RunResult, plan: Plan, *, now: datetime) -> R
     return session.apply(mended, now=now) if mended.actions else None
 
 
+def note_pass(session: Session, scopes: ScopeFilter, *, at: datetime, run: str) -> None:
+    """Remember a pass that ended, and what it left; a graph keeps notes of its own."""
+    read = session.inventory
+    if read is None or session.store.kind == "graph":
+        return
+    changes = session.journal.changes(run) if run else ()
+    added = (change.memory for change in changes if change.operation is Operation.ADD)
+    ids = {memory.id for memory in read.memories} | {memory_id for memory_id in added if memory_id}
+    with contextlib.closing(Passes(session.directory)) as passes:
+        passes.note_seen(session.store.fingerprint, scopes, at=at, known=names_of(ids))
+
+
 def settle(access: StoreAccess, session: Session, result: RunResult, plan: Plan) -> None:
     """Note a run where passes are noted, and let an index follow what was done of it."""
-    access.settled(session, result)
+    note_pass(session, access.scopes(), at=access.moment(), run=result.run)
     mend(session, result, plan, now=access.clock())
 
 

@@ -90,21 +90,6 @@ def due_reason(session: Session, options: Options) -> tuple[bool, str]:
     return reason(names, last, after=limits.due_after, new=limits.due_new, now=options.moment)
 
 
-def note_pass(session: Session, options: Options, run: str) -> None:
-    """Remember a pass that ended, and what it left."""
-    from ..writing.journal import Operation
-    from ..writing.passes import Passes, names_of
-
-    read = session.inventory
-    if read is None:
-        return
-    changes = session.journal.changes(run) if run else ()
-    added = (change.memory for change in changes if change.operation is Operation.ADD)
-    ids = {memory.id for memory in read.memories} | {memory_id for memory_id in added if memory_id}
-    with contextlib.closing(Passes(session.directory)) as passes:
-        passes.note_seen(session.store.fingerprint, options.scopes(), at=options.moment, known=names_of(ids))
-
-
 def show_last(options: Options, *, within: float, as_json: bool) -> None:
     """Tell how each job last ended; exit code 9 if one is in trouble, or none ever ran."""
     from ..reporting.status import job_json, job_line

@@ -14,7 +14,6 @@ import click
 
 from ...errors import MissingExtraError, UsageError
 from .asking import looked
-from .night import note_pass
 from .opening import again, full_commands, open_session, require_store
 from .options import Options, command
 from .terminal import Bars
@@ -166,7 +165,6 @@ def access_of(options: Options) -> StoreAccess:
         clock=lambda: options.clock,
         command=lambda *words: again(options, *words),
         spoken=lambda sentence: full_commands(sentence, options),
-        settled=lambda session, result: note_pass(session, options, result.run),
         calibrate=calibrated,
         state_dir=options.state_dir,
         retire=options.retire,

@@ -20,7 +20,7 @@ from ..planning.plan_file import dump_plan, parse_plan
 from ..reporting.text import visible
 from .asking import Questions, confirmed, looked, may_ask, told_added, warned
 from .kinds import ready, repaired
-from .night import due_reason, night, note_night, note_pass, tell_due
+from .night import due_reason, night, note_night, tell_due
 from .opening import OPENED, again, journal_of, known_scopes, open_session, refuse_gaps, tell_fidelity
 from .options import GRAPH, MARKDOWN, Options, command, running
 from .terminal import answer, echo, tell
@@ -115,13 +115,14 @@ def _show(session: Session, options: Options) -> None:
 
 
 def _carried_out(session: Session, proposal: Proposal, options: Options, began: float) -> Plan | None:
+    from ..fronts import note_pass
+
     done = (_unattended if options.auto else _attended)(session, proposal, options)
     session.kind.remember(now=options.moment, run=done[1].run if done else "")
     if done is None:
         return None
     shown, result, plan = done
-    if session.store.kind != GRAPH:  # which keeps notes of its own
-        note_pass(session, options, result.run)
+    note_pass(session, options.scopes(), at=options.moment, run=result.run)
     if options.as_json:
         answer(shown.to_json(result), as_json=True, sort_keys=True)
     else:
