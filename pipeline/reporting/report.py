@@ -169,8 +169,8 @@ class Report:
 
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain: the texts, what stays, scores and evidence."""
-        said = isinstance(action, Merge | Resolve) and action.said
-        texts = _indented(self._sentences(action)) if said else self._texts_of(action)
+        said = self._sentences(action) if isinstance(action, Merge | Resolve) else []
+        texts = _indented(said) if said else self._texts_of(action)
         return [_safe(line) for line in (*texts, *self._behind(action))]
 
     def _sectioned(self, parts: Sequence[tuple[str, Sequence[Action]]]) -> list[str]:
@@ -192,7 +192,7 @@ class Report:
         doubtful = any(action is doubt for doubt in self._plan.unsure)
         if isinstance(action, Resolve) and not self._explain:
             below = _indented(self.sides(action))
-        elif doubtful and not isinstance(action, Prune) and not self._explain:
+        elif isinstance(action, Merge) and doubtful and not self._explain:
             below = _indented(self.pair(action))
         else:
             more = self.explanation(action) if self._explain else []
@@ -251,18 +251,15 @@ class Report:
         written = whole(action.text)
         return [*lines, *([f"    new: {written}"] if action.adds and clip(written) != written else [])]
 
-    def pair(self, action: Action) -> list[str]:
-        """Both texts of a doubt, what differs marked, and what is known of it in words."""
-        if isinstance(action, Merge) and action.said:
-            lines = self._sentences(action)
-        else:
-            a, b = in_order(action)[:2]
+    def pair(self, doubt: Merge) -> list[str]:
+        """Both texts of what may be one fact, what differs marked, and what is known of it in words."""
+        lines = list[str](self._sentences(doubt))
+        if not lines:
+            a, b = in_order(doubt)[:2]
             texts = zip("AB", (a, b), excerpts(a.text, b.text), strict=True)
-            lines = [self._row(f"  {side}: ", action, each.id, text) for side, each, text in texts]
-        if isinstance(action, Merge | Resolve):
-            told = (spoken(each.evidence, flipped=_turned(action, each)) for each in action.verdicts)
-            lines += [f"  {each}" for each in told if each]
-        return lines
+            lines += [self._row(f"  {side}: ", doubt, each.id, text) for side, each, text in texts]
+        told = (spoken(each.evidence, flipped=_turned(doubt, each)) for each in doubt.verdicts)
+        return [*lines, *(f"  {each}" for each in told if each)]
 
     def cluster(self, doubts: Sequence[Doubt]) -> tuple[dict[str, str], list[str]]:
         """Several memories that one question is about: letters by id, and lines: texts, and what is known."""
@@ -280,9 +277,10 @@ class Report:
             lines.append(f"     {a} and {b} {what} ({probability(doubt):.0%}). {why}".rstrip())
         return letters, lines
 
-    def _sentences(self, action: Action) -> list[str]:
+    def _sentences(self, action: Merge | Resolve) -> list[Marked]:
+        if not action.said:
+            return []
         words = ("A, goes", "B, stays") if isinstance(action, Merge) else ("A", "B")
-        assert isinstance(action, Merge | Resolve)  # noqa: S101  (nothing else has sentences)
         texts = zip(words, action.places or ("", ""), excerpts(*action.said), strict=True)
         return [text.behind(visible(f"  {word}: {place}  ")) for word, place, text in texts]
 
