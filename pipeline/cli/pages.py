@@ -48,6 +48,7 @@ def report_command(options: Options, run: str | None, output: str, *, force: boo
     from ...models.text.words import counted
     from ..fronts import plan_material, run_material
     from ..reporting.html import page_data, render
+    from ..stores.files.database import make_private
 
     if run is None:
         options.scopes()  # whose memories are meant is asked before anything is opened
@@ -64,11 +65,8 @@ def report_command(options: Options, run: str | None, output: str, *, force: boo
     try:
         if not force and path.exists() and (not path.is_file() or _OURS.encode() not in path.read_bytes()):
             raise UsageError(f"{path} is no report of mem0-dream; name another file, or add --force.")
-        # The page holds memories, so that only its owner may read it.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(handle, "w", encoding="utf-8") as stream:  # noqa: PTH123  (a descriptor, no path)
-            path.chmod(0o600)  # also if it was there before
-            stream.write(page)
+        make_private(path)  # it holds memories
+        path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"The report cannot be written to {path}: {error.strerror}.") from error
     shown = counted(len(material.plan.actions) + len(material.plan.unsure), "proposal")

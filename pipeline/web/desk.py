@@ -165,19 +165,17 @@ class ReviewObserver:
 
     def __init__(self, shown: Observer | None = None) -> None:
         self._shown = shown or Silent()
-        self._stages: list[tuple[str, int | None]] = []
-        self._done = 0
+        self._stages: list[dict[str, Any]] = []
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int | None) -> Iterator[Advance]:
         """Note a stage while it runs."""
-        self._stages.append((name, total))
-        self._done = 0
+        self._stages.append({"stage": name, "total": total, "done": 0})
         try:
             with self._shown.stage(name, total) as show:
 
                 def advance(done: int) -> None:
-                    self._done = done
+                    self._stages[-1]["done"] = done
                     show(done)
 
                 yield advance
@@ -185,7 +183,6 @@ class ReviewObserver:
             self._stages.pop()
 
     @property
-    def told(self) -> dict[str, object]:
+    def told(self) -> dict[str, Any]:
         """The present stage in data."""
-        name, total = self._stages[-1] if self._stages else ("", None)
-        return {"stage": name, "total": total, "done": self._done}
+        return self._stages[-1] if self._stages else {"stage": "", "total": None, "done": 0}
