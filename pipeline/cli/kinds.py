@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from ...errors import RefusedChangeError, UsageError
-from ..actions import Merge, Prune
 from ..reporting.text import clip, visible
 from ..stores.base import ScopeFilter
 from .asking import confirmed
@@ -21,7 +20,6 @@ from .terminal import answer, tell
 if TYPE_CHECKING:
     from ..engine import Session
     from ..kinds.graph import GraphKind
-    from ..reporting.graph import Look
     from ..stores.graph.entities import Node
     from ..stores.markdown.store import MarkdownStore
 
@@ -91,6 +89,7 @@ def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memorie
     if quick + about_beliefs + about_memories > 1:
         raise UsageError("--quick, --beliefs and --memories exclude each other; choose one.")
     from ..reporting import graph
+    from ..writing.journal import RunState
 
     with _opened(options) as (session, kind, nodes):
         if about_beliefs:
@@ -100,7 +99,11 @@ def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memorie
         elif quick:
             data, lines = graph.this_week(nodes, options.moment)
         else:
-            data, lines = _looked_back(session, kind, nodes)
+            last, journal = kind.store.notes.last, session.journal
+            # What the last run did counts only while it stands.
+            stands = last and last.run and journal.run(last.run).state is RunState.APPLIED
+            done = graph.carried_out(last.run, journal) if last and stands else ()
+            data, lines = graph.look_back(nodes, last, done)
     answer(data, map(visible, lines), as_json=options.as_json)
 
 
@@ -145,21 +148,6 @@ def _opened(options: Options) -> Iterator[tuple[Session, GraphKind, tuple[Node, 
 
 def _kind(session: Session) -> GraphKind:
     return cast("GraphKind", session.kind)  # opened by `open_graph`
-
-
-def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> Look:
-    """What became of a graph since the last run; what that did counts only while it stands."""
-    from ..reporting.graph import carried_out, look_back
-    from ..writing.journal import RunState
-
-    last, journal = kind.store.notes.last, session.journal
-    if last is None or not last.run or journal.run(last.run).state is not RunState.APPLIED:
-        return look_back(nodes, last)
-    done = carried_out(last.run, journal)
-    merges = [item for item in done if isinstance(item, Merge)]
-    merged = [f"{' + '.join(item.removes)} -> {item.survivor}" for item in merges]
-    forgotten = [name for item in done if isinstance(item, Prune) for name in item.removes]
-    return look_back(nodes, last, merged, forgotten)
 
 
 def _announced(session: Session, options: Options) -> bool:

@@ -313,10 +313,8 @@ _SHOWN = 10
 _WORKS = 0.5  # effectiveness from which a memory helps more often than not
 
 
-def look_back(
-    nodes: Sequence[Node], last: LastRun | None, merged: Sequence[str] = (), forgotten: Sequence[str] = ()
-) -> Look:
-    """What changed since the last run, and what that run united (as "a + b -> c") and forgot.
+def look_back(nodes: Sequence[Node], last: LastRun | None, done: Sequence[Action] = ()) -> Look:
+    """What changed since the last run, and what that run united (as "a + b -> c") and forgot, as `done`.
 
     What worked helps more than before, or as much as before and mostly; the greatest change comes first.
     """
@@ -335,6 +333,8 @@ def look_back(
     ]
     did_not = [move for move in moves if move not in worked]
     new = sorted({node.id for node in nodes} - set(last.memories))
+    merged = [f"{' + '.join(item.removes)} -> {item.survivor}" for item in done if isinstance(item, Merge)]
+    forgotten = [name for item in done if isinstance(item, Prune) for name in item.removes]
     lines = [f"Since {last.at:%Y-%m-%d}:"]
     for title, sign, names in (
         ("new", "+", new),
@@ -349,7 +349,7 @@ def look_back(
             for move in changed[:_SHOWN]
         ]
         lines += [title, *(told or ["  nothing"])]
-    data = {"since": last.at.isoformat(), "new": new, "merged": [*merged], "forgotten": [*forgotten]}
+    data = {"since": last.at.isoformat(), "new": new, "merged": merged, "forgotten": forgotten}
     return data | {"worked": worked, "did_not": did_not}, lines
 
 

@@ -1,9 +1,12 @@
 """The health of a graph, and looking back at it."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from builders import ALICE
 from graph_world import NOW, day, entity, models, relation
+from mem0_dream.pipeline.actions import Member, Merge, Prune
 from mem0_dream.pipeline.reporting.graph import beliefs, look_back, ranking, this_week
 from mem0_dream.pipeline.reporting.health import graph_state, health_lines
 from mem0_dream.pipeline.rules.graph_use import GraphSettings
@@ -51,7 +54,10 @@ def test_an_empty_memory_is_healthy_unless_it_could_not_be_read():
 def test_reflection_names_what_moved(graph):
     uses = {"a": [GOOD], "b": [BAD], "c": []}
     found, _ = graph.nodes(*(entity(name, name * 2, *lines) for name, lines in uses.items()))
-    looked, lines = look_back(found, LAST, merged=["d -> a"], forgotten=["e"])
+    about: dict[str, Any] = {"id": "x", "scope": ALICE, "category": None}
+    united = Merge(**about, members=(Member("a", ""), Member("d", "")), survivor="a", text="")
+    gone = Prune(**about, members=(Member("e", ""),), reason="stale")
+    looked, lines = look_back(found, LAST, [united, gone])
     assert "  a: 50% -> 100%, +0 uses" in lines[lines.index("What worked:") :]
     assert "  b: 100% -> 0%, +0 uses" in lines[lines.index("What did not:") :]
     assert {"  + c", "  ~ d -> a", "  - e"} <= set(lines)
