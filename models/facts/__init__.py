@@ -64,7 +64,7 @@ _READERS: Mapping[str, Callable[[Page], tuple[Any, ...]]] = {
     "quotes": quotes,
     "links": partial(read, rows=literals.LINKS_READ, cut=True),
     "paths": partial(read, rows=literals.PATHS_READ, cut=True),
-    "days": calendar.dates,
+    "days": partial(read, rows=calendar.DAYS_READ),
     "relatives": partial(read, rows=calendar.RELATIVES_READ),
     "weekdays": partial(read, rows=calendar.WEEKDAYS_READ),
     "frequencies": calendar.frequencies,

@@ -94,15 +94,10 @@ def _fits(mine: Parts, theirs: Parts) -> bool:
     return all(None in pair or pair[0] == pair[1] for pair in zip(mine[:3], theirs[:3], strict=True))
 
 
-def dates(page: Page) -> tuple[Day, ...]:
-    """Take absolute dates and parts of dates."""
-    return read(page, (*_DATES, ("year", partial(_year_alone, page)), _SHORT_YEAR))
-
-
-def _year_alone(page: Page, match: re.Match[str]) -> tuple[Day, ...]:
+def _year_alone(match: re.Match[str]) -> tuple[Day, ...]:
     """A year, unless it counts something: "2000 people"."""
-    in_year = pattern("in_year").search(page.text, max(0, match.start() - 12), match.start())
-    if in_year is None and pattern("counted_year").match(page.text, match.start()) is not None:
+    in_year = pattern("in_year").search(match.string, max(0, match.start() - 12), match.start())
+    if in_year is None and pattern("counted_year").match(match.string, match.start()) is not None:
         return ()
     return (Day(match.group(), int(match["y"])),)
 
@@ -143,7 +138,7 @@ def _numeric(name: str, match: re.Match[str]) -> tuple[Day, ...]:
     return (Day(match.group(), _year(year), month, day, "", swapped),)
 
 
-_DATES: tuple[Row[Day], ...] = (
+DAYS_READ: tuple[Row[Day], ...] = (
     *((name, _named) for name in ("iso_date", "day_month", "month_day", "month_year")),
     *(
         (name, partial(_numeric, name))
@@ -157,8 +152,9 @@ _DATES: tuple[Row[Day], ...] = (
     ("week", lambda m: (Day(m[0], part=f"week {int(m['w'])}"),)),
     ("decade", lambda m: (Day(m[0], part=f"decade {m[1] or m[2]}"),)),
     ("month_alone", lambda m: (Day(m[0], None, _month(m["m"])),)),
+    ("year", _year_alone),
+    ("short_year", lambda m: (Day(m[0], _year(m["y"])),)),
 )
-_SHORT_YEAR: Row[Day] = ("short_year", lambda m: (Day(m[0], _year(m["y"])),))
 
 
 def _relative(match: re.Match[str]) -> tuple[Relative, ...]:
