@@ -143,10 +143,10 @@ def comparable(a: str, b: str) -> bool:
     template ("Functions: load", "Exports: load"); not a step and another text, a plan and its end, or an
     earlier state; not where each has numbers, or names of code, that the other has not, or has elsewhere.
     """
-    if not all("LATIN" in unicode_name(char, "") for char in a + b if char.isalpha()):
-        return False
-    if fields_apart(a, b) or any(
-        bool(rule.search(a)) != bool(rule.search(b)) for rule in map(pattern, _ONE_SIDED)
+    if (
+        not _latin(a + b)
+        or fields_apart(a, b)
+        or any(bool(rule.search(a)) != bool(rule.search(b)) for rule in map(pattern, _ONE_SIDED))
     ):
         return False
     two_lists = all(field(text) and lists(pattern("aside").sub("", text)) for text in (a, b))
@@ -156,6 +156,10 @@ def comparable(a: str, b: str) -> bool:
     if not (_in_order(first, second) or _in_order(second, first)):
         return False
     return (_among(_quoted(a), b) or _among(_quoted(b), a)) and not _another_sentence(a, b)
+
+
+def _latin(text: str) -> bool:
+    return text.isascii() or all("LATIN" in unicode_name(char, "") for char in text if char.isalpha())
 
 
 def _another_sentence(a: str, b: str) -> bool:
@@ -249,8 +253,8 @@ def side_by_side(a: str, b: str) -> bool:
     years, theirs = (set(pattern("year_told").findall(text)) for text in (a, b))
     if years != theirs or (case != too and any(relation(a, b).unsaid)):
         return True
-    if _sets_off(a, b) or _sets_off(b, a):
-        return True
+    if _sets_off(a, b) or _sets_off(b, a) or (all(relation(a, b).unsaid) and not _latin(a + b)):
+        return True  # in other letters no model reads what each says besides
     added = pattern("additive_first").match(a) and pattern("additive_first").match(b)
     if fields_apart(a, b) or (added and not significant_words(a) ^ significant_words(b) <= _TURNING):
         return True

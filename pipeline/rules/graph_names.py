@@ -38,7 +38,8 @@ _FOLDERS = frozenset({"directory", "folder"})
 _WRITTEN = re.compile(r"[^\W_]+")
 _ENDINGS = ("s", "sql", "ql", "js", "db")
 _SHORTEST_WORD = 3  # letters of a word that can be a short form, or have a plural
-_COMMON_PREFIX = 3  # so many names begin with a word that only says to which project they belong
+_COMMON_PREFIX, _COMMON_SHARE = 3, 0.1
+"""So many names, and such a share of them, begin with a word that only says to which project they belong."""
 _LONG_NAME = 2  # words that a name must hold for a longer one to be the same with its project in front
 _SIBLING_SHARE = 0.5
 _TEMPLATE_SHARE = 4  # two sentences with at most one word in four different are one template
@@ -195,8 +196,9 @@ def _projects(named: Named) -> Iterator[tuple[str, str, str]]:
     """A name and the one other name that is the same behind the word of a project."""
     leading = Counter(parts[0] for _, parts in named if len(parts) > 1)
     longer: Mapping[Parts, list[str]] = defaultdict(list)
+    common = max(_COMMON_PREFIX, _COMMON_SHARE * len(named))
     for name, parts in named:
-        if len(parts) > _LONG_NAME and leading[parts[0]] >= _COMMON_PREFIX:
+        if len(parts) > _LONG_NAME and leading[parts[0]] >= common:
             longer[parts[1:]].append(name)
     for name, parts in named:
         if len(parts) >= _LONG_NAME and len(longer.get(parts, ())) == 1:

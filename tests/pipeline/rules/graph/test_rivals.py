@@ -30,6 +30,13 @@ def test_names_of_two_things_are_two(a, b):
     assert same_names([node(a), node(b)]) == {}
 
 
+def test_a_word_with_which_few_of_many_names_begin_is_no_project():
+    names = ["Seed Order Fix", "OrderFix", "Seed Store", "Seed Web"]
+    many = [f"{letter * 4} {letter * 5}" for letter in "abcdefghijklmnopqrstuvwxyzäöüé"]
+    assert len(same_names(map(node, names))) == 1
+    assert not same_names(map(node, [*names, *many]))
+
+
 def test_a_folder_is_not_what_it_is_of():
     assert same_names([node("Vercel"), node(".vercel", kind="Directory")]) == {}
     assert same_names([node("docs", kind="Folder"), node("Docs", kind="Directory")])
