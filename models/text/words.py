@@ -153,11 +153,10 @@ def _unified_prose(piece: str) -> str:
     return " " * clean[0].isspace() + body + " " * clean[-1].isspace()
 
 
-def topic(older: str, newer: str, *, category: str | None = None) -> str:
+def topic(older: str, newer: str) -> str:
     """Name what two opposing texts are about in up to four shared words, as the newer text spells them.
 
-    Words that only carry the opposition (use, avoid, prefer ...) are left out. With nothing shared the
-    category, if any, stands in; else the topic is empty.
+    Words that only carry the opposition (use, avoid, prefer ...) are left out.
     """
     stems = set((significant_words(older) & significant_words(newer)) - _OPPOSING)
     clean, spans = normalised(newer), list[tuple[int, int]]()
@@ -169,7 +168,7 @@ def topic(older: str, newer: str, *, category: str | None = None) -> str:
             spans[-1] = (spans[-1][0], token.end)  # what adjoins becomes one: "trunk-based"
         else:
             spans.append((token.start, token.end))
-    return " ".join(clean[start:end] for start, end in spans[:4]) or category or ""
+    return " ".join(clean[start:end] for start, end in spans[:4])
 
 
 def normalise(text: str) -> str:

@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -43,7 +43,7 @@ from ..planning.markdown_look import (
     statements_of,
     superseded,
 )
-from ..planning.merges import Consolidated
+from ..planning.merges import LONG_AGO, Consolidated
 from ..reporting.markdown import MarkdownReport, PlanReport, left_out
 from ..reporting.report import Report
 from ..rules.markdown_dates import absolute, day_of
@@ -64,7 +64,6 @@ KEYWORD_FLOOR = 0.39
 """Just under the overlap from which the keyword rule says anything; the cosine of words is never below it."""
 _KINDS = frozenset({ActionKind.MERGE, ActionKind.RESOLVE, ActionKind.PRUNE})
 _JUDGED = frozenset({ActionKind.MERGE, ActionKind.RESOLVE})
-_UNKNOWN = datetime.min.replace(tzinfo=UTC)
 
 
 class MarkdownKind(Kind):
@@ -141,7 +140,7 @@ class MarkdownKind(Kind):
         A file takes in files only and an entry entries only, so that each keeps its form.
         """
         drafted = super().unite(units, among, entails)
-        newest = max(units, key=lambda m: (m.stated_at or _UNKNOWN, m.id == drafted.survivor, m.id))
+        newest = max(units, key=lambda m: (m.stated_at or LONG_AGO, m.id == drafted.survivor, m.id))
         complete = next((unit for unit in units if unit.id == drafted.survivor), newest)
         survivor = newest if ("#" in newest.id) == ("#" in complete.id) else complete
         others = [unit for unit in units if unit is not survivor]
