@@ -192,10 +192,7 @@ class TextChange(Proposed):
         """The one id."""
         return self.members[0].id
 
-    @property
-    def rewrites(self) -> str:
-        """The one id."""
-        return self.members[0].id
+    rewrites = survivor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
