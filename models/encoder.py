@@ -53,11 +53,9 @@ class Encoder(Protocol):
     @property
     def name(self) -> str:
         """Identity of model and version: part of a plan and of every cache key."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Embed all texts: float32 [n, d], rows of length 1, C-contiguous; no text gives [0, d]."""
-        ...
 
 
 class SentenceEncoder:

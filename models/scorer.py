@@ -109,16 +109,13 @@ class PairScorer(Protocol):
     @property
     def name(self) -> str:
         """Identity of model and version: part of a plan and of every cache key."""
-        ...
 
     @property
     def thresholds(self) -> Thresholds:
         """The decision thresholds fitted for this scorer."""
-        ...
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Score all pairs; an empty sequence gives empty arrays."""
-        ...
 
 
 Packing = Callable[[Sequence[str]], list[bytes]]
@@ -150,7 +147,6 @@ class StagedScorer(Protocol):
 
     def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
         """Score as `score` does, with the expensive stages computed through `remember`."""
-        ...
 
 
 class Wrapped:
