@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import JournalError
 from ..records import Inventory, Memory
 from .actions import Action, acts
+from .answers import About, Answer
 from .engine import Session
 from .plan import Plan, RunResult
 from .planning.forgetting import rank
@@ -20,7 +21,7 @@ from .planning.plan_file import parse_plan
 from .planning.stages import Observer
 from .reporting.graph import carried_out
 from .reporting.html import Material, run_point
-from .reporting.status import status_of
+from .reporting.status import answer_line, status_of
 from .reporting.text import bracketed, spoken_ids
 from .stores.base import ScopeFilter
 from .writing.journal import Operation
@@ -54,6 +55,15 @@ def found_status(session: Session, scopes: ScopeFilter, *, now: datetime) -> dic
     inventory, means, store = session.read(scopes), session.means(now), session.store
     runs, condemned = session.journal.runs(store.fingerprint), session.kind.condemned(inventory, means)
     return status_of(inventory, runs, means, kind=store.kind, condemned=condemned)
+
+
+def answer_lines(session: Session, answers: Iterable[Answer]) -> list[str]:
+    """One line for each answer, what it is about as it may be shown."""
+    lines = []
+    for each in answers:
+        about = tuple(About(item.id, session.shown(item.spoken)) for item in each.about)
+        lines.append(answer_line(replace(each, about=about), session.store.kind))
+    return lines
 
 
 def careful(session: Session, plan: Plan) -> str:

@@ -81,7 +81,9 @@ def why(options: Options, first: str, second: str) -> None:
         a, b = (found(session, memories, text) for text in (first, second))
         given = (each for each in session.answered if {item.id for item in each.about} >= {a.id, b.id})
         answered = [f"{each.at:%Y-%m-%d}: {each.say.spoken}" for each in given]
-        echo(pair_lines(session.store.kind, a, b, _judged(session, a, b), answered))
+        verdict = _judged(session, a, b)
+        a, b = (replace(memory, text=session.shown(memory.text)) for memory in (a, b))
+        echo(map(session.shown, pair_lines(session.store.kind, a, b, verdict, answered)))
 
 
 @command("store", "scope", "plan", "json")
@@ -109,7 +111,8 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
         every = versions(memories, session.journal, session.store.fingerprint, scopes=options.scopes())
         kind = session.store.kind
         shown = chain(matching(query, every, kind), every) if query else every
-        shown = [one for one in shown if as_of is None or one.held_at(as_of)]
+        held = (one for one in shown if as_of is None or one.held_at(as_of))
+        shown = [replace(one, text=session.shown(one.text)) for one in held]
         known = known_scopes(session, options, held=memories)
     then = f" that was held true on {day(as_of)}" if as_of else ""
     nothing = f"Nothing about that is known{then}." if query else f"Nothing is known{then}."

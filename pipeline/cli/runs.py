@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from ...errors import UsageError
-from ..answers import About, Answer
+from ..answers import Answer
 from ..plan import RunResult, UndoResult
 from ..reporting.text import visible
 from ..stores.base import LINKS, ScopeFilter
@@ -127,9 +126,11 @@ def reject(
     asked = (first is not None or second is not None) + as_list + bool(withdrawn)
     if asked != 1 or (second is None) != (first is None):
         raise UsageError("Give two ids, or --list, or --forget with the number of an answer.")
+    from ..fronts import answer_lines
+
     with open_session(options) as session, session.locked():
         if as_list:
-            _list_answers(session)
+            click.echo("\n".join(answer_lines(session, session.answered)) or "No answers yet.")
         elif withdrawn:
             _withdraw(session, withdrawn)
         else:
@@ -137,17 +138,6 @@ def reject(
             a, b = (found(session, memories, str(text)) for text in (first, second))
             session.reject(a, b, now=options.clock)
             click.echo("Noted: this pair will not be proposed again.")
-
-
-def _list_answers(session: Session) -> None:
-    from ..reporting.status import answer_line
-
-    answers = session.answered
-    for given in answers:
-        shown = tuple(About(item.id, session.shown(item.spoken)) for item in given.about)
-        click.echo(answer_line(replace(given, about=shown), session.store.kind))
-    if not answers:
-        click.echo("No answers yet.")
 
 
 def _withdraw(session: Session, named: tuple[str, ...]) -> None:

@@ -20,7 +20,7 @@ from ...errors import DreamError, JournalError, PlanFileError, UsageError
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
 from ..answers import content_key, open_conflicts
 from ..engine import Session
-from ..fronts import StoreAccess, about, done_by, found_status, settle
+from ..fronts import StoreAccess, about, answer_lines, done_by, found_status, settle
 from ..plan import Plan, RunResult, spoken_id
 from ..planning.doubts import open_question
 from ..planning.forgetting import forget_plan
@@ -28,7 +28,6 @@ from ..planning.plan_file import dump_plan, parse_plan
 from ..planning.stages import Observer
 from ..reporting.pair import check_json, spoken
 from ..reporting.report import Report, summary, undo_summary
-from ..reporting.status import answer_line
 from ..reporting.text import bracketed, visible_lines, whole
 from ..review import Review, digest
 from ..rules.graph_relevance import Learning
@@ -248,7 +247,7 @@ class Tools:
         answers = [given for given in session.answered if not given.applied]
         return {
             **found_status(session, self._access.scopes(), now=self._access.moment()),
-            "answers": [answer_line(given, session.store.kind).strip() for given in answers],
+            "answers": [line.strip() for line in answer_lines(session, answers)],
             "last_plan": last.id if last else None,
             "may_write": self.may_write,
         }

@@ -10,8 +10,12 @@ from builders import BOB, NOW, memory, plan_of, session_on
 from e2e_cli import ALICE as USER, OWN, Invoke, messy_store, whole
 from hypothesis import given, strategies as st
 from mem0_dream.errors import ConfigError, MissingExtraError
+from mem0_dream.pipeline.cli.options import Options
+from mem0_dream.pipeline.cli.pages import access_of
+from mem0_dream.pipeline.mcp.tools import Tools
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
+from mem0_dream.pipeline.planning.stages import Silent
 from mem0_dream.pipeline.rules import hygiene
 from mem0_dream.pipeline.rules.hygiene import ECHOES, Junk, find_junk, find_secrets, injected, masked
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -240,13 +244,17 @@ def test_who_forgets_a_secret_is_not_shown_it(dream: Invoke, store: InMemoryStor
     assert "token" not in store.rows
 
 
-def test_an_answer_about_a_secret_is_listed_without_it(dream: Invoke, store: InMemoryStore) -> None:
+def test_a_secret_is_masked_in_what_was_answered_held_and_judged(dream, store, tmp_path):
     looking = f"{OWN[:-1]}, hygiene: [secret]}}"
     dream("reject", "token", "hi")
     assert TOKEN[:12] in dream("reject", "--list").output
     listed = dream("reject", "--list", settings=looking).output
     assert "[memory:token] The deploy token of the bakery is [GitHub Token]" in listed
-    assert TOKEN[:12] not in listed
+    told = [listed, dream("why", "token", "hi", settings=looking).output]
+    told += [dream("history", "token", *USER, *more, settings=looking).output for more in ((), ("--json",))]
+    access = access_of(Options(config=tmp_path / "mem0.yaml", user_id="alice"))
+    told += Tools(access).call("status", Silent())["answers"]
+    assert all("[GitHub Token]" in text and TOKEN[:12] not in text for text in told)
 
 
 def test_unattended_the_configuration_decides(dream: Invoke, store: InMemoryStore) -> None:
