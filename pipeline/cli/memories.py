@@ -129,9 +129,7 @@ def _judged(session: Session, a: Memory, b: Memory) -> Verdict | None:
 
     pair = [a, replace(b, category=a.category)]
     limits, keys = session.settings, keys_by_scope(pair, settings=session.settings)
-    judging = Judging.by(session.models, limits.model_copy(update={"floor": -1.0}), keys)
-    verdicts = judging.all_pairs(pair)
-    return verdicts[0] if verdicts else None
+    return Judging.by(session.models, limits.model_copy(update={"floor": -1.0}), keys).of_two(*pair)
 
 
 @command("store", "scope", "plan", "json")

@@ -66,6 +66,11 @@ class Judging:
         """Judge every candidate pair; those without a verdict are distinct, or a person refused them."""
         return self._judge(memories, self._candidates(memories, contexts=reads_context(self.scorer)))
 
+    def of_two(self, a: Memory, b: Memory) -> Verdict | None:
+        """The verdict on two memories, also if they are plainly distinct; None if never compared."""
+        pairs = self._candidates([a, b], contexts=reads_context(self.scorer))
+        return next(iter(self._verdicts(list(pairs), {each.id: each for each in (a, b)})), None)
+
     def drafted(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
         """Judge drafted memories, and the pairs whose place they change.
 
