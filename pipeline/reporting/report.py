@@ -74,7 +74,8 @@ class Report:
         if self._plan.actions:
             return [*self.lines(), *self._more(), *([] if asks else self.left_open())]
         if gaps:
-            told = "Nothing was found in what could be listed."
+            sure = "certain " if self.shown_doubts else ""
+            told = f"Nothing {sure}was found in what could be listed."
             raise IncompleteListingError(f"Read-only: {'; '.join(gaps)}. {told}")
         alone = [TITLE, "", *self.doubtful()] if self.shown_doubts else []
         return alone if asks else [*alone, *self.nothing()]

@@ -231,6 +231,16 @@ def test_a_graph_that_records_no_use_is_told_what_it_would_gain(call, tmp_path):
     assert "damaged at preferences" in call("--dry-run", core="bad.json").stderr
 
 
+@pytest.mark.parametrize(("other", "told"), [("Data Service", "Nothing certain was"), ("Web", "Nothing was")])
+def test_what_is_not_certain_is_not_nothing(call, tmp_path, other, told):
+    lines = [entity("DataService", "The sky is blue"), entity(other, "Bread is baked at five"), "{broken"]
+    write(tmp_path / "bad.jsonl", lines)
+    assert (
+        f"{told} found in what could be listed."
+        in call("--dry-run", "--explain", file="bad.jsonl", code=4).stderr
+    )
+
+
 def test_files_have_a_health_without_a_use(tmp_path):
     (tmp_path / "a.md").write_text("---\ntype: user\ncreated: 2020-11-01\n---\nLikes strong coffee\n")
     done = run(["status", "--store", "md", "--root", str(tmp_path), "--memory-dir", str(tmp_path), "--json"])
