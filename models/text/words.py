@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from .tables import pattern, table_pairs, table_set
 
-CACHED_TEXTS = 65_536  # a scope compares each memory with up to `neighbours` others
+CACHED_TEXTS = (
+    16_384  # what is known of a text takes some 10 kB, and is asked for with each of its neighbours
+)
 STOP_WORDS = table_set("grammar", "stop")
 _SIGNS = str.maketrans(
     {**dict.fromkeys("‘’‚‛ʼ′", "'"), **dict.fromkeys("“”„‟«»″", '"'), **dict.fromkeys("‐‑‒–—―−﹣－", "-")}

@@ -194,7 +194,8 @@ def table(
     """The signals as numbers beside labels, weights and origins."""
 
     def refused(pair: PairInput, read: PairSignals) -> bool:
-        ways = read.whole[0][:, ENTAILS].tolist()
+        down, up = read.whole[0][:, ENTAILS].tolist()
+        ways = (down, up) if read.long == pair.a else (up, down)  # of b by a, of a by b
         return not decide((1.0, 0.0, 0.0), differences(pair, entailment=ways), ALL_MERGED, entailment=ways)[1]
 
     return Table(

@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from mem0_dream.models.bundled.columns import read_once
+from mem0_dream.models.scorer import PairInput
+from mem0_dream.scripts.evaluate.labelled import LabelledPair
+from mem0_dream.scripts.train import labelled
 from mem0_dream.scripts.train.calibrate import ORIGIN_MASS, mergeable, report, sample_weight, thresholds
 from mem0_dream.scripts.train.labelled import Table
 
@@ -67,3 +71,12 @@ def test_pairs_inside_worlds_have_thresholds_of_their_own() -> None:
     assert limits.inside.auto == 0.99
     assert limits.inside.contradiction == 0.9
     assert limits.alone.auto < limits.inside.auto
+
+
+def test_the_rules_are_told_which_text_the_network_saw_in_the_other():
+    short, long = "Makes charts in Matplotlib", "The charts that she shows on Mondays come out of Matplotlib"
+    for a, b in ((short, long), (long, short)):
+        for there, refused in ((0.97, False), (0.0, True)):  # of the short text by the long one
+            read = read_once(short, long, np.array([there, 0.0, 0.0]), np.array([1.0, 0.0, 0.0]))
+            pair = LabelledPair(a, b, 0, "real")
+            assert labelled.table([pair], [PairInput(a, b, 0.8)], [read]).refused.tolist() == [refused]
