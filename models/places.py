@@ -370,7 +370,8 @@ class _Reader:
         keys = {token.key for token in before if token.kind in {"unit", "person"}}
         keys = keys or {token.key for token in before[-1:]}  # "rather be texted than called"
         others = keys - {PERSON}
-        if others <= {token.key for token in before[-1:]}:  # "the user runs faster": nothing else is faster
+        compared = {token.key for token in before[-1:] if token.folded.endswith("er")}
+        if others <= compared and family != "*prefer":  # "the user runs faster": nothing else is faster
             others = keys & {PERSON}
         self._put(family, side, others or keys)
         lesser = self._phrases(at + 1, self._next(at, {"stop", "auxiliary", "conjunction"}, end))
