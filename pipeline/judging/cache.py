@@ -149,12 +149,9 @@ class CachedScorer(Wrapped):
         if not pairs:
             return self._scorer.score(pairs)
         if isinstance(self._scorer, StagedScorer):
-            key = _pairs_key(self.name, pairs)
-            known = self._cache.load([key]).get(key, b"")
-            if len(known) != len(pairs) * 5 * 4:
-                known = _table(self._scorer.score_with(pairs, self._known)).tobytes()
-                self._cache.store({key: known})
-            rows = np.frombuffer(known, dtype=np.float32).reshape(len(pairs), 5)
+            staged = self._scorer
+            told = self._once(self.name, pairs, 5 * 4, lambda: _table(staged.score_with(pairs, self._known)))
+            rows = np.frombuffer(told, dtype=np.float32).reshape(len(pairs), 5)
             return PairScores(np.ascontiguousarray(rows[:, :3]), rows[:, 3:].copy())
         keys, asked = [], [_ordered(pair) for pair in pairs]
         for pair in asked:
@@ -172,12 +169,19 @@ class CachedScorer(Wrapped):
         screen = getattr(self._scorer, "screened_out", None)
         if screen is None or not pairs:
             return np.zeros(len(pairs), dtype=bool)
-        key = _pairs_key(f"{self.name} screen", pairs)
+        told = self._once(f"{self.name} screen", pairs, 1, lambda: screen(pairs, self._known))
+        return np.frombuffer(told, dtype=bool)
+
+    def _once(
+        self, name: str, pairs: Sequence[PairInput], width: int, compute: Callable[[], NDArray[Any]]
+    ) -> bytes:
+        """What is computed of all pairs together, `width` bytes for each; the same pairs are asked once."""
+        key = _pairs_key(name, pairs)
         known = self._cache.load([key]).get(key, b"")
-        if len(known) != len(pairs):
-            known = screen(pairs, self._known).tobytes()
+        if len(known) != len(pairs) * width:
+            known = compute().tobytes()
             self._cache.store({key: known})
-        return np.frombuffer(known, dtype=bool)
+        return known
 
 
 class Remembered:

@@ -99,23 +99,14 @@ def contexts_of(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints)
 
     They are worked out some thousands at a time, as they are asked for.
     """
-    for table in _tables(vectors, texts, pairs):
-        yield from (PairContext(*row) for row in table.tolist())
-
-
-def context_table(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> Floats:
-    """float64 [m, 13], columns in the order of the fields of `PairContext`."""
-    return np.concatenate([np.zeros((0, 13)), *_tables(vectors, texts, pairs)])
-
-
-def _tables(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> Iterator[Floats]:
     if not len(pairs):
         return
     group, at = _Group.of(vectors, texts, pairs), list(PairContext.__slots__).index("bridge")
     bridge = group.bridge(pairs)
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
         part = slice(start, start + _PAIRS_AT_ONCE)
-        yield np.insert(group.table(pairs[part]), at, bridge[part], axis=1)
+        table = np.insert(group.table(pairs[part]), at, bridge[part], axis=1)
+        yield from (PairContext(*row) for row in table.tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from mem0_dream.models.bundled.columns import CONTEXT_NAMES, context_columns
 from mem0_dream.models.scorer import PairContext, PairInput
 from mem0_dream.pipeline.judging import candidates
-from mem0_dream.pipeline.judging.candidates import Near, context_table, contexts_of, find_candidates
+from mem0_dream.pipeline.judging.candidates import Near, contexts_of, find_candidates
 from mem0_dream.pipeline.judging.judge import judge, pair_input
 from mem0_dream.records import Memory, Scope
 from mem0_dream.testing import FakeEncoder, FakeScorer
@@ -27,6 +27,10 @@ def on_circle(angles) -> np.ndarray:
 
 def cos(degrees: float) -> float:
     return math.cos(math.radians(degrees))
+
+
+def numbers(contexts) -> np.ndarray:
+    return np.array([[getattr(each, name) for name in PairContext.__slots__] for each in contexts])
 
 
 def test_ranks_margins_crowds_and_bridge_are_those_of_the_plane() -> None:
@@ -88,10 +92,10 @@ def test_the_neighbours_of_a_large_store_say_the_same(vectors) -> None:
     """Above the limit the index's neighbours stand for all memories; here they are all memories."""
     pairs = np.array([[i, j] for i in range(len(vectors)) for j in range(i)])
     texts = said(len(vectors))
-    straight = context_table(vectors, texts, pairs)
+    straight = numbers(contexts_of(vectors, texts, pairs))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(candidates, "EXACT_LIMIT", 0)
-        assert context_table(vectors, texts, pairs) == pytest.approx(straight, abs=2e-6)
+        assert numbers(contexts_of(vectors, texts, pairs)) == pytest.approx(straight, abs=2e-6)
 
 
 def test_columns_are_the_same_for_the_mirrored_pair() -> None:
