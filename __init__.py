@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .errors import DreamError
-    from .pipeline.actions import Merge, Prune, Resolve
     from .pipeline.consolidation import Consolidation, aconsolidate, consolidate
     from .pipeline.engine import Session
     from .pipeline.guarding import guarded
-    from .pipeline.plan import Plan, RunResult, UndoResult
+    from .pipeline.plan import Merge, Plan, Prune, Resolve, RunResult, UndoResult
     from .pipeline.stores import open_store
     from .pipeline.writing.access import track_access
     from .records import Evidence, Label, Memory, Scope, Verdict

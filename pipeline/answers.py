@@ -16,8 +16,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from ..records import CONFIRMED_KEY, ActionKind, Inventory, Memory, TextHashed, rejection_key, text_hash
-from .actions import Action, Merge, Prune, Reindex, Resolve, TextChange
-from .plan import Plan
+from .plan import Action, Merge, Plan, Prune, Reindex, Resolve, TextChange
 
 
 class Say(StrEnum):

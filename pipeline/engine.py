@@ -20,13 +20,12 @@ from ..models.encoder import Encoder
 from ..models.scorer import PairScorer
 from ..records import ActionKind, Inventory, Memory, Scope
 from ..settings import Settings, read_settings
-from .actions import Merge, Prune, Resolve, Side, acts
 from .answers import Answer, as_answered, keys_of, open_conflicts
 from .judging.cache import Models
 from .judging.check import Known
 from .judging.subjects import keys_by_scope
 from .kinds import Kind, kind_of
-from .plan import Plan, RunResult, UndoResult
+from .plan import Merge, Plan, Prune, Resolve, RunResult, Side, UndoResult, acts
 from .planning.budget import Overdraft, affordable, check_budget, overdrafts
 from .planning.engine import propose
 from .planning.forgetting import MOST, outdated, settled

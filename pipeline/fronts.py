@@ -11,10 +11,9 @@ from typing import Any
 
 from ..errors import JournalError
 from ..records import Inventory, Memory
-from .actions import Action, acts
 from .answers import About, Answer
 from .engine import Session
-from .plan import Plan, RunResult
+from .plan import Action, Plan, RunResult, acts
 from .planning.forgetting import rank
 from .planning.hooks import Proposal
 from .planning.plan_file import parse_plan

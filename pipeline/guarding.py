@@ -15,12 +15,11 @@ from ..models.encoder import Encoder
 from ..models.scorer import PairScorer
 from ..records import Scope
 from ..settings import Settings
-from .actions import Side
 from .answers import Answer, Say
 from .engine import SCOPE_IDS, Session, scope_filter
 from .judging.cache import Models
 from .judging.check import Checked, Finding, Known
-from .plan import Plan
+from .plan import Plan, Side
 from .planning.drafts import conflict_of_pair
 from .reporting.pair import check_json
 from .stores import open_store

@@ -1,19 +1,269 @@
-"""Plans: actions on one store, their totals, what a person should know; and what a run of one did.
+"""Plans: actions on one store, what they stand on, and what a person should know; and what a run of one did.
 
-A plan is data. It can be printed, saved, read by a person and applied later.
+A plan is data: it can be printed, saved, read by a person and applied later. An action says what it is by its
+class, and holds everything its report needs and everything the writer must check before it acts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
+from typing import Any, ClassVar, Literal, Self
 
-from ..records import ActionKind, Memory, Scope
-from .actions import Action, Member, Merge, NewText, Prune, Resolve, Side, TextChange
+from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
 _DRAFTED = "\U0010fffd+"
 """Begins the id of a text that is not stored yet; a private-use character, to sort behind all others."""
+Side = Literal["a", "b"]
+Relation = tuple[str, str]  # type and target of a relation that leaves a node
+PruneReason = Literal[
+    "stale", "vague", "forgotten", "secret", "echo", "chatter", "heartbeat", "tool-output", "greeting",
+    "injection", "outdated",
+]  # fmt: skip
+
+
+class Cause(StrEnum):
+    """What the new text of a Markdown memory comes from."""
+
+    DATES = "relative dates"
+    PATHS = "moved paths"
+    LINKS = "links"
+    INDEX = "moved in from the index"
+    CONTRADICTION = "contradiction"
+    DUPLICATE = "said twice"
+    FACTS = "new facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A memory as the plan saw it; the writer skips the action if it is no longer so."""
+
+    id: str
+    text: str
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    stated_at: datetime | None = None  # the latest moment the fact is known to have been stated or read
+    hash: str | None = None  # of the text that was judged where `text` hides a secret of it
+
+    @property
+    def text_hash(self) -> str:
+        """SHA-256 of the text that was judged."""
+        return self.hash or text_hash(self.text)
+
+    def shown_as(self, text: str) -> Member:
+        """The same memory under a text that may be shown; preconditions hold for its own."""
+        return replace(self, text=text, hash=self.text_hash)
+
+    @classmethod
+    def of(cls, memory: Memory) -> Member:
+        """Freeze what a plan must remember of a memory."""
+        return cls(memory.id, memory.text, memory.created_at, memory.updated_at, memory.stated_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """What every action has; members, the memories it is about, are sorted by id."""
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+
+    @classmethod
+    def of(cls, memory: Memory, *others: Memory, name: str = "", **what: Any) -> Self:  # noqa: ANN401
+        """An action on memories, in the scope and category of the first; the plan gives a name if none is."""
+        members = {each.id: Member.of(each) for each in (memory, *others)}
+        ordered = tuple(members[each] for each in sorted(members))
+        return cls(id=name, scope=memory.scope, category=memory.category, members=ordered, **what)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge(Proposed):
+    """Several memories state one fact: one of them stays, or one new text replaces all."""
+
+    survivor: str | None  # the member that stays, untouched if it says it all; None if a new one replaces all
+    text: str  # that is alive afterwards
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # every member's united; empty if left alone
+    created_at: datetime | None = None  # the oldest of the members
+    expires: str | None = None  # the day until which a survivor must last, "" for ever; None leaves its own
+    observations: tuple[str, ...] = ()  # what an entity of a graph says afterwards; `text` says the same
+    exact: tuple[str, ...] = ()  # ids of the removed members whose text equals the survivor's
+    verdicts: tuple[Verdict, ...] = ()  # each removed member against the survivor or the centre of the star
+    # Of two sentences the one that goes and the one that stays, where memories say more than these: `text` is
+    # then what stands in the place of the second, and no member goes. Else empty.
+    said: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()  # where the two stand, for a person
+    kind: Literal[ActionKind.MERGE] = ActionKind.MERGE
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """Ids that go once the survivor is proven alive."""
+        return () if self.said else tuple(member.id for member in self.members if member.id != self.survivor)
+
+    @property
+    def adds(self) -> bool:
+        """Whether a new memory is written."""
+        return self.survivor is None
+
+    @property
+    def amends(self) -> bool:
+        """Whether a member survives and takes over what the metadata of the others says."""
+        return self.survivor is not None and bool(self.metadata)
+
+    @property
+    def disagreements(self) -> Mapping[str, Sequence[Any]]:
+        """Values that the members disagree on, by metadata key, the latest statement last."""
+        values = self.metadata.get(MERGED_VALUES_KEY)
+        return values if isinstance(values, Mapping) else {}
+
+    @property
+    def rewrites(self) -> str | None:
+        """Id of the survivor if its text changes."""
+        kept = next((member for member in self.members if member.id == self.survivor), None)
+        return kept.id if kept is not None and kept.text != self.text and not self.said else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolve(Proposed):
+    """Two facts cannot both hold now: a person chooses."""
+
+    a: tuple[str, ...]  # ids that state the older fact; the first is the one that was judged
+    b: tuple[str, ...]  # the same of the newer fact
+    topic: str  # a few words both sides share
+    newer: Side | None = None  # the side stated later, the likely winner; None if unknown or equal
+    choice: Side | None = None  # the side that stays; None means skip
+    verdicts: tuple[Verdict, ...] = ()  # the contradicting pairs
+    said: tuple[str, ...] = ()  # the two sentences, A's first, where the memories say more than these
+    places: tuple[str, ...] = ()  # where the two stand, for a person
+    kind: Literal[ActionKind.RESOLVE] = ActionKind.RESOLVE
+
+    @property
+    def ends(self) -> str:
+        """What became of the side that goes; two that may be one fact have no topic."""
+        return "contradicted" if self.topic else "same fact"
+
+    @property
+    def survivor(self) -> str | None:
+        """The judged memory of the chosen side."""
+        return {"a": self.a[0], "b": self.b[0], None: None}[self.choice]
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """Ids of the side that was not chosen; nothing while there is no choice, or within one memory."""
+        return {"a": self.b, "b": self.a, None: ()}[self.choice] if self.a != self.b else ()
+
+    def choose(self, side: Side | None) -> Resolve:
+        """The same conflict with a person's answer."""
+        return replace(self, choice=side)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prune(Proposed):
+    """A memory that is stale, says nothing, is to be forgotten, or is junk; `detail` is what was measured."""
+
+    reason: PruneReason
+    age_days: int | None = None
+    detail: str = ""
+    kind: Literal[ActionKind.PRUNE] = ActionKind.PRUNE
+    survivor: ClassVar[None] = None
+
+    @property
+    def junk(self) -> bool:
+        """Whether it goes for what it says, and not for its age or brevity."""
+        return self.reason not in ("stale", "vague", "forgotten")
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """The one id."""
+        return tuple(member.id for member in self.members)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextChange(Proposed):
+    """A memory that stays, with another text; each kind of change is a class of its own."""
+
+    text: str
+    reason: str
+    observations: tuple[str, ...] = ()
+    removes: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def survivor(self) -> str:
+        """The one id."""
+        return self.members[0].id
+
+    rewrites = survivor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite(TextChange):
+    """A memory is worded anew; where its planner tells causes apart, the new text comes from these."""
+
+    causes: tuple[Cause, ...] = ()
+    kind: Literal[ActionKind.REWRITE] = ActionKind.REWRITE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append(TextChange):
+    """New facts go into a file that holds more than one memory, or does not exist yet."""
+
+    kind: Literal[ActionKind.APPEND] = ActionKind.APPEND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindex(TextChange):
+    """The index of a directory follows what is in it."""
+
+    kind: Literal[ActionKind.REINDEX] = ActionKind.REINDEX
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relate(TextChange):
+    """A node of a graph gets other relations."""
+
+    source: str = ""  # the node they leave
+    relations: tuple[Relation, ...] = ()  # all that leave it afterwards, in the order of the file
+    held: tuple[Relation, ...] = ()  # all that left it before
+    kind: Literal[ActionKind.RELATE] = ActionKind.RELATE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promote(TextChange):
+    """A memory of a graph goes into the core memory, too; its new text says so."""
+
+    kind: Literal[ActionKind.PROMOTE] = ActionKind.PROMOTE
+
+
+NewText = Rewrite | Append | Reindex | Relate | Promote
+Action = Merge | Resolve | Prune | NewText
+
+
+def net_removals(action: Action) -> int:
+    """How many facts an action takes away, exact copies not counted."""
+    if isinstance(action, Merge):
+        return 0 if action.said else max(0, len(action.members) - 1 - len(action.exact))
+    return len(action.removes)
+
+
+def sorts(action: Action) -> frozenset[str]:
+    """What an action is called where some of all are meant: its kind, and the reason of a removal."""
+    return frozenset({str(action.kind), action.reason} if isinstance(action, Prune) else {str(action.kind)})
+
+
+def acts(action: Action) -> bool:
+    """Whether an action changes the store; a conflict without a choice does not."""
+    return bool(action.removes) or isinstance(action, TextChange)
+
+
+def in_order(action: Action) -> list[Member]:
+    """Members as they are shown: A before B in a conflict, else the older before the newer."""
+    if isinstance(action, Resolve):
+        place = {memory_id: number for number, memory_id in enumerate((*action.a, *action.b))}
+        first = [action.a[0], action.b[0]]
+        return sorted(action.members, key=lambda member: (member.id not in first, place[member.id]))
+    return sorted(action.members, key=lambda member: (str(member.stated_at or ""), member.id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,9 @@ from ..errors import IncompleteListingError, MovedOnError, UsageError
 from ..models.guards import missing
 from ..models.text.words import significant_words, tokens
 from ..records import ActionKind, Memory
-from .actions import Action, Member, Merge, Prune, Resolve, Side, acts, in_order
 from .answers import Answer, Say, content_key, pinned_ids
 from .engine import Session
-from .plan import Plan, RunResult
+from .plan import Action, Member, Merge, Plan, Prune, Resolve, RunResult, Side, acts, in_order
 from .planning.doubts import Doubt, lesson
 from .planning.drafts import merge_action, merge_of
 from .planning.merges import Consolidated

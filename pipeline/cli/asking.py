@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ...errors import UsageError
-from ..actions import Action, Merge, Prune, Resolve, in_order
 from ..answers import Say, content_key
+from ..plan import Action, Merge, Prune, Resolve, in_order
 from ..reporting.text import visible
 from .terminal import WORDS, echo, tell
 

@@ -15,7 +15,7 @@ import click
 
 from ...errors import BudgetExceededError, UsageError
 from ...models.text.words import counted
-from ..actions import acts
+from ..plan import acts
 from ..planning.plan_file import dump_plan, parse_plan
 from ..reporting.text import visible
 from .asking import Questions, confirmed, looked, may_ask, told_added, warned

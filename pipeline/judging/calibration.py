@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...errors import UsageError
 from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, Thresholds
 from ...records import Label, as_utc, rejection_key
-from ..actions import Member
+from ..plan import Member
 from ..stores.files import json_text
 
 FILE_NAME = "thresholds.json"

@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 from ...models.text.statements import split_statements
 from ...records import Inventory, Memory, Verdict
 from ...settings import Settings
-from ..actions import Action, Resolve
+from ..plan import Action, Resolve
 from ..planning.drafts import conflicts_of
 from ..planning.graph_relations import RelationChanges
 from ..planning.hooks import Hooks, Means, Proposal, View

@@ -14,11 +14,10 @@ from ...models.merger import MergeRefused
 from ...models.same_statement import statement_key
 from ...models.text.words import counted, topic
 from ...records import ActionKind, Candidate, Inventory, Memory, Verdict
-from ..actions import Action, Merge, Promote, Prune, Resolve, Rewrite
 from ..answers import prune_key, rewritten
 from ..judging.cache import OnStage
 from ..judging.statements import Finding, Reader
-from ..plan import Plan
+from ..plan import Action, Merge, Plan, Promote, Prune, Resolve, Rewrite
 from ..planning import graph_judging as judging
 from ..planning.graph_judging import GraphJudge, GraphView, judged_text
 from ..planning.graph_relations import Related, RelationChanges, followed

@@ -18,14 +18,13 @@ from ...models.same_statement import same_statement, statement_key
 from ...models.text.words import significant_words
 from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Scope, Verdict, text_hash
 from ...settings import Settings
-from ..actions import Action, Cause, Merge, Prune, Resolve
 from ..answers import Say, standing
 from ..judging.cache import OnStage
 from ..judging.candidates import SAME_TEXT, Kept
 from ..judging.inventory import Judging
 from ..judging.judge import RULE
 from ..judging.statements import Finding, Reader, Statement, findings, sharing
-from ..plan import Plan
+from ..plan import Action, Cause, Merge, Plan, Prune, Resolve
 from ..planning.drafts import merge_action
 from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
 from ..planning.markdown_follow import follow

@@ -11,11 +11,10 @@ from ...models.encoder import Encoder
 from ...models.scorer import PairScorer, Thresholds
 from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Verdict
 from ...settings import Settings
-from ..actions import Merge, Prune
 from ..answers import Say, prune_key, standing
 from ..judging.cache import Cache
 from ..judging.subjects import keys_by_scope
-from ..plan import Plan
+from ..plan import Merge, Plan, Prune
 from ..planning.drafts import conflict_of_pair
 from ..planning.engine import planned
 from ..planning.hooks import Entails, Found, Means, Proposal, United, View

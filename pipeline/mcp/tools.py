@@ -17,11 +17,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ...errors import DreamError, JournalError, PlanFileError, UsageError
-from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
 from ..answers import content_key, open_conflicts
 from ..engine import Session
 from ..fronts import StoreAccess, about, answer_lines, done_by, found_status, settle
-from ..plan import Plan, RunResult, spoken_id
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, RunResult, TextChange, spoken_id
 from ..planning.doubts import open_question
 from ..planning.forgetting import forget_plan
 from ..planning.plan_file import dump_plan, parse_plan

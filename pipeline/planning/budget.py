@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from ...errors import BudgetExceededError
 from ...records import Scope
 from ...settings import Settings
-from ..actions import Action, Merge, Relate, net_removals
-from ..plan import Plan
+from ..plan import Action, Merge, Plan, Relate, net_removals
 from ..stores.graph.entities import split_part
 
 MEMORIES, OBSERVATIONS, RELATIONS = UNITS = ("memories", "observations", "relations")

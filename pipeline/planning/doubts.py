@@ -18,12 +18,11 @@ from ...errors import NoAnswerError
 from ...models.llm import LABELS, PROMPT_VERSION, Adviser, load_adviser, opinion
 from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput
 from ...records import ActionKind, Evidence, Label
-from ..actions import Action, Member, Merge, Prune, Resolve
 from ..answers import Say
 from ..judging.cache import opinion_key
 from ..judging.calibration import pair_line
 from ..judging.subjects import UNCLEAR
-from ..plan import Plan
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve
 from .drafts import conflict_of_pair, merge_of
 from .hooks import Hooks, Means, View
 

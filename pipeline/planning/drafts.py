@@ -24,7 +24,7 @@ from ...records import (
     Memory,
     Verdict,
 )
-from ..actions import Action, Merge, Prune, Resolve, Side
+from ..plan import Action, Merge, Prune, Resolve, Side
 from .hooks import Hooks, View
 from .merges import LONG_AGO, Consolidated, last_stated
 

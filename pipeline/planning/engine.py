@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...indexes import FLAT_LIMIT
 from ...records import Inventory, Label, Memory, Scope, Verdict
-from ..actions import Action, Merge, Prune, Resolve, TextChange
 from ..answers import unanswered
 from ..judging.cache import Cache, OnStage
 from ..judging.judge import RIVALS
 from ..judging.subjects import NO_KEYS
-from ..plan import Plan, ScopeTotal
+from ..plan import Action, Merge, Plan, Prune, Resolve, ScopeTotal, TextChange
 from .drafts import conflict_of_pair, merge_action, merge_of
 from .hooks import Found, Hooks, Judge, Means, Proposal, United, View
 from .merges import Consolidated, Copies, collapse, draft_merges, expand, kept_apart

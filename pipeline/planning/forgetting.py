@@ -21,9 +21,8 @@ from ...models.guards import missing
 from ...models.text.words import significant_words
 from ...records import SUPERSEDED_KEYS, ActionKind, Inventory, Memory, Scope
 from ...settings import Settings
-from ..actions import Prune
 from ..answers import About, Answer, Say
-from ..plan import Plan, ScopeTotal
+from ..plan import Plan, Prune, ScopeTotal
 from ..rules.hygiene import shown_text
 from ..rules.stale import prune_of
 

@@ -23,10 +23,10 @@ from ...models.same_statement import statement_key
 from ...models.scorer import PairInput, limits_for, reads_context
 from ...models.text.words import significant_words
 from ...records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
-from ..actions import Merge
 from ..judging.candidates import Near, contexts_of, find_candidates
 from ..judging.judge import decide
 from ..judging.statements import Finding, Reader, Statement, findings, repeating
+from ..plan import Merge
 from ..rules.graph_names import (
     WITHOUT_GENERAL,
     Pair,

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from ...models.text.tables import pattern
 from ...records import Candidate, Scope
-from ..actions import Action, Member, Merge, Prune, Relate
-from ..plan import Plan
+from ..plan import Action, Member, Merge, Plan, Prune, Relate
 from ..rules.graph_names import siblings
 from ..rules.graph_use import GraphSettings
 from ..stores.graph.entities import MERGED_MARK, RELATIONS, Node, owner_of, part_id, relations_text, words_of

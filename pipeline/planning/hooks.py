@@ -17,12 +17,11 @@ from typing import Any, Protocol
 from ...models.merger import MergeRefused, drafted, whole_of
 from ...records import ActionKind, Inventory, Memory, Verdict
 from ...settings import Settings
-from ..actions import Action, Merge, Resolve
 from ..answers import Answer
 from ..judging.cache import Models, OnStage
 from ..judging.inventory import Judging
 from ..judging.subjects import KeysOf
-from ..plan import Plan
+from ..plan import Action, Merge, Plan, Resolve
 from ..stores.base import Store
 from .stages import Observer, Silent
 

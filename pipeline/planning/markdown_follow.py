@@ -18,9 +18,8 @@ from ...models.markdown_blocks import markdown_lines
 from ...models.same_statement import statement_key
 from ...models.text.words import counted
 from ...records import Memory, Scope
-from ..actions import Action, Append, Cause, Member, Merge, Reindex, Resolve, Rewrite
 from ..answers import line_key, unanswered
-from ..plan import Plan
+from ..plan import Action, Append, Cause, Member, Merge, Plan, Reindex, Resolve, Rewrite
 from ..rules.markdown_index import LONG_LINE, VERBOSE_LINE, IndexDraft, TopicFile, draft_index, too_large
 from ..rules.markdown_prose import settled
 from ..rules.markdown_signal import HEADER, Fact, homes, reason, with_bullets, with_entries

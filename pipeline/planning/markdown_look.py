@@ -17,10 +17,9 @@ from ...models.same_statement import statement_key
 from ...models.text.tables import expression, table_words
 from ...models.text.words import significant_words, topic
 from ...records import Memory, Scope, rejection_key
-from ..actions import Action, Cause, Merge, Prune, Resolve, Rewrite
 from ..answers import said_key, sides
 from ..judging.statements import Finding, Statement, repeating
-from ..plan import Plan
+from ..plan import Action, Cause, Merge, Plan, Prune, Resolve, Rewrite
 from ..rules.markdown_drift import Drift, Freshness
 from ..rules.markdown_index import index_lines
 from ..rules.markdown_prose import said, settled

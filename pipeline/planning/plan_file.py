@@ -12,8 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ...errors import PlanFileError
-from ..actions import Merge, Prune, Resolve, TextChange
-from ..plan import Plan, RunResult, spoken_id
+from ..plan import Merge, Plan, Prune, Resolve, RunResult, TextChange, spoken_id
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

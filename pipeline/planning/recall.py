@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Memory, text_hash
-from ..actions import Action, Merge, TextChange
-from ..plan import Plan, draft_id, spoken_id
+from ..plan import Action, Merge, Plan, TextChange, draft_id, spoken_id
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 

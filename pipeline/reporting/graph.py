@@ -16,10 +16,9 @@ import numpy as np
 
 from ...models.text.words import counted
 from ...records import Candidate, Label, Memory
-from ..actions import Action, Merge, Promote, Prune, Relate, Rewrite, TextChange
 from ..answers import as_answered
 from ..judging.statements import Reader
-from ..plan import RunResult
+from ..plan import Action, Merge, Promote, Prune, Relate, Rewrite, RunResult, TextChange
 from ..planning.doubts import open_question
 from ..planning.graph_judging import GraphView
 from ..planning.graph_relations import RelationChanges, dangling, orphans, relation_changes, shown

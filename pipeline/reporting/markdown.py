@@ -14,22 +14,23 @@ from typing import Any
 
 from ...models.text.words import counted
 from ...records import Memory, Scope
-from ..actions import (
+from ..judging.cache import Models
+from ..judging.statements import Reader, Statement, findings
+from ..plan import (
     Action,
     Append,
     Cause,
     Merge,
     NewText,
+    Plan,
     Prune,
     Reindex,
     Resolve,
     Rewrite,
+    RunResult,
     TextChange,
     acts,
 )
-from ..judging.cache import Models
-from ..judging.statements import Reader, Statement, findings
-from ..plan import Plan, RunResult
 from ..planning.hooks import Proposal
 from ..planning.markdown_follow import follow
 from ..planning.markdown_look import MarkdownView, removed_by

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ...records import SUPERSEDED_KEYS, Memory, noted_moment
-from ..actions import Merge, Prune, Resolve, TextChange
+from ..plan import Merge, Prune, Resolve, TextChange
 from ..planning.plan_file import parse_plan
 from ..stores.base import ScopeFilter
 from ..writing.journal import ChangeState, Journal, Operation, Run

@@ -16,8 +16,7 @@ from ...errors import IncompleteListingError
 from ...models.bindings import relation
 from ...models.text.words import counted
 from ...records import Verdict
-from ..actions import Action, Member, Merge, Prune, Resolve, TextChange, in_order
-from ..plan import Plan, RunResult, UndoResult
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, RunResult, TextChange, UndoResult, in_order
 from ..planning.doubts import Doubt, open_question, probability, ranked
 from ..planning.plan_file import to_json
 from .differences import Marked, Tone, changes, excerpts, marked

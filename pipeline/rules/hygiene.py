@@ -28,9 +28,9 @@ from ...models.text.tables import expression, pattern, spelled_out, table_lines,
 from ...models.text.words import exact_key
 from ...records import Memory, Scope
 from ...settings import Settings
-from ..actions import Prune
 from ..answers import prune_key
 from ..judging.subjects import NO_KEYS, KeysOf, signature
+from ..plan import Prune
 from .stale import prune_of
 
 if TYPE_CHECKING:

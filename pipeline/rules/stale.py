@@ -15,7 +15,7 @@ from ...models.text.tables import pattern, table_words
 from ...models.text.words import Word, significant_words, tokens
 from ...records import CONFIRMED_KEY, LAST_STATED_KEY, Memory, Scope, as_utc, noted_moment, says_pinned
 from ...settings import Settings
-from ..actions import Merge, Prune, PruneReason
+from ..plan import Merge, Prune, PruneReason
 
 _ABOUT = frozenset(("about", "with", "for", "to", "regarding", "on", "in", "around"))
 _TIMES = frozenset(table_words("generic", "times"))

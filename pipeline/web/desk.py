@@ -13,9 +13,9 @@ from typing import Any
 
 from ...errors import MovedOnError
 from ...models.text.words import counted
-from ..actions import acts
 from ..engine import Session
 from ..fronts import StoreAccess, careful, done_by, plan_material, report_lines, settle
+from ..plan import acts
 from ..planning.stages import Advance, Observer, Silent
 from ..reporting import report
 from ..reporting.html import applied_data, done_data, page_data

@@ -17,8 +17,8 @@ from itertools import starmap
 from typing import Any
 
 from ...errors import JournalError
-from ..actions import Action, sorts
 from ..answers import About, Answer, Say
+from ..plan import Action, sorts
 from ..stores.base import Snapshot
 from ..stores.files.database import Database, moment_of
 

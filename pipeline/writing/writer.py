@@ -12,9 +12,20 @@ from datetime import date, datetime
 
 from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
 from ...records import SUPERSEDED_KEYS, SUPERSEDES_KEY, ActionKind, Memory
-from ..actions import Action, Member, Merge, Prune, Relate, Resolve, TextChange, acts
 from ..answers import Say, content_key, taken_back
-from ..plan import Plan, RunResult, UndoResult
+from ..plan import (
+    Action,
+    Member,
+    Merge,
+    Plan,
+    Prune,
+    Relate,
+    Resolve,
+    RunResult,
+    TextChange,
+    UndoResult,
+    acts,
+)
 from ..planning.plan_file import dump_plan, parse_plan
 from ..stores.base import Add, Amend, Change, Delete, Restore, Retire, Store, Update
 from .access import AccessLog

@@ -11,8 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from mem0_dream.pipeline.actions import Merge, Resolve
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Merge, Plan, Resolve
 from mem0_dream.records import ActionKind, Label
 from numpy.typing import NDArray
 

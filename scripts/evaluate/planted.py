@@ -21,9 +21,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mem0_dream.pipeline.actions import Merge, Resolve
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Merge, Plan, Resolve
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.markdown.directories import discover

@@ -7,11 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from mem0_dream.models.scorer import PairScorer
-from mem0_dream.pipeline.actions import Action
 from mem0_dream.pipeline.answers import Answer, Say
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.mem0 import build_plan
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Action, Plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Memory, Scope
 from mem0_dream.settings import Settings

@@ -11,10 +11,9 @@ from typing import Any
 
 from builders import ALICE, BOB, NOW, memory
 from fronts import access_to
-from mem0_dream.pipeline.actions import Member, Prune
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.fronts import StoreAccess, plan_material
-from mem0_dream.pipeline.plan import Plan, ScopeTotal
+from mem0_dream.pipeline.plan import Member, Plan, Prune, ScopeTotal
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.app import serve

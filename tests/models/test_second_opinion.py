@@ -12,10 +12,9 @@ from llm_server import LanguageModel, Reply, says
 from mem0_dream.errors import ConfigError, MissingExtraError, NoAnswerError, UsageError
 from mem0_dream.models.llm import LABELS, ChatEndpoint, Mem0Adviser, load_adviser, opinion, question, verdict
 from mem0_dream.models.scorer import PairInput
-from mem0_dream.pipeline.actions import Merge, Resolve
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Merge, Plan, Resolve
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Evidence
 from mem0_dream.settings import Settings, read_settings

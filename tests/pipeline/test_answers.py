@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from builders import BOB, CONTRADICTION, MEANS, NOW, duplicates, memory, session_on
 from e2e_cli import ALICE, Invoke
-from mem0_dream.pipeline.actions import Member, Merge, Rewrite
 from mem0_dream.pipeline.answers import Answer, Say, keys_of, open_conflicts, unanswered
+from mem0_dream.pipeline.plan import Member, Merge, Rewrite
 from mem0_dream.pipeline.planning.engine import judged
 from mem0_dream.pipeline.reporting import status as told
 from mem0_dream.pipeline.review import Review

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from builders import ALICE, MAYBE, NOW, memory
 from mem0_dream.errors import UsageError
-from mem0_dream.pipeline.actions import Member, Merge, Resolve, Rewrite
 from mem0_dream.pipeline.cli.passes import careless, review_of_file
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.plan import Plan, ScopeTotal
+from mem0_dream.pipeline.plan import Member, Merge, Plan, Resolve, Rewrite, ScopeTotal
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.review import Review, lost_by, unattended
 from mem0_dream.pipeline.stores.base import ScopeFilter

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from builders import NOW
-from mem0_dream.pipeline.actions import Action, Member, Merge, NewText, Prune, Resolve, Rewrite
 from mem0_dream.pipeline.fronts import run_material
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Action, Member, Merge, NewText, Plan, Prune, Resolve, Rewrite
 from mem0_dream.pipeline.planning.doubts import Doubt
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter

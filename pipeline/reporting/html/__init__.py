@@ -27,9 +27,8 @@ from ....models.merger import keeps
 from ....models.scorer import Thresholds
 from ....models.text.statements import clauses, sentences
 from ....records import ActionKind, Evidence, Memory, Scope, Verdict
-from ...actions import Action, Member, Merge, Prune, Relate, Resolve, TextChange, in_order, sorts
 from ...answers import content_key
-from ...plan import Plan
+from ...plan import Action, Member, Merge, Plan, Prune, Relate, Resolve, TextChange, in_order, sorts
 from ...planning.doubts import clusters, probability
 from ...planning.plan_file import parse_plan
 from ...writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState

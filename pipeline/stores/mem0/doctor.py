@@ -16,8 +16,7 @@ from typing import Any
 
 from ....errors import RefusedChangeError, StoreError
 from ....records import Memory, Scope
-from ...actions import Member, Rewrite
-from ...plan import Plan
+from ...plan import Member, Plan, Rewrite
 from ..base import LINKS, Capabilities, Change, Restore, Snapshot, Store, Update
 from .rows import SESSION_KEYS, Backend, as_link, is_memory, let_name, linked_ids, relink, unlink
 

@@ -9,8 +9,8 @@ from mem0_dream.models.facts import extract
 from mem0_dream.models.facts.attributes import rival
 from mem0_dream.models.guards import compare, contradicting
 from mem0_dream.models.scorer import Thresholds
-from mem0_dream.pipeline.actions import Resolve
 from mem0_dream.pipeline.judging.judge import judge
+from mem0_dream.pipeline.plan import Resolve
 from mem0_dream.records import Candidate, Label
 from mem0_dream.testing import FakeScorer, InMemoryStore
 from rows import rows_of

@@ -10,10 +10,10 @@ import pytest
 from builders import BOB, memory, plan_of
 from click.testing import CliRunner
 from e2e_cli import Invoke, living
-from mem0_dream.pipeline.actions import Merge
 from mem0_dream.pipeline.cli import asking as cli_review, main as cli_module
 from mem0_dream.pipeline.cli.terminal import colours
 from mem0_dream.pipeline.judging.calibration import parse_pairs
+from mem0_dream.pipeline.plan import Merge
 from mem0_dream.pipeline.planning.doubts import open_question, ranked
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label

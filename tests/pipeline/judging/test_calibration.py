@@ -9,7 +9,6 @@ from builders import NOW
 from hypothesis import given, strategies as st
 from mem0_dream.errors import UsageError
 from mem0_dream.models.scorer import Thresholds
-from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.judging.calibration import (
     calibrate,
     fit_threshold,
@@ -18,6 +17,7 @@ from mem0_dream.pipeline.judging.calibration import (
     read_pairs,
     save_thresholds,
 )
+from mem0_dream.pipeline.plan import Member
 from mem0_dream.records import Label
 
 BASE = Thresholds(auto=0.9, duplicate=0.5, contradiction=0.7)

@@ -6,8 +6,8 @@ from hypothesis import given, strategies as st
 from mem0_dream.models.keywords import KeywordScorer, LexicalEncoder
 from mem0_dream.models.registry import load_encoder, load_scorer
 from mem0_dream.models.scorer import Thresholds
-from mem0_dream.pipeline.actions import Resolve
 from mem0_dream.pipeline.judging.judge import EXACT, RULE, decide, judge, pair_input, suspected
+from mem0_dream.pipeline.plan import Resolve
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore

@@ -6,8 +6,7 @@ import pytest
 from builders import ALICE, NOW, plan_of
 from hypothesis import given, settings, strategies as st
 from mem0_dream.errors import PlanFileError
-from mem0_dream.pipeline.actions import Append, Member, Promote, Reindex, Relate, Rewrite
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Append, Member, Plan, Promote, Reindex, Relate, Rewrite
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from messy import messy_plan, messy_store, moody_scorer, stores
 

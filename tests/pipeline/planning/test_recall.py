@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from builders import ALICE, BOB, NOW, memory, state
 from e2e_cli import ALICE as USER
-from mem0_dream.pipeline.actions import Member, Merge, Prune
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.plan import Plan, ScopeTotal
+from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, ScopeTotal
 from mem0_dream.pipeline.planning.recall import TOP, checked
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Memory

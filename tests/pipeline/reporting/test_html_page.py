@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from builders import ALICE, BOB, NOW, memory
 from hypothesis import given, settings, strategies as st
-from mem0_dream.pipeline.actions import Member, Merge, NewText, Prune, Resolve, TextChange
 from mem0_dream.pipeline.answers import content_key
-from mem0_dream.pipeline.plan import Plan, ScopeTotal
+from mem0_dream.pipeline.plan import Member, Merge, NewText, Plan, Prune, Resolve, ScopeTotal, TextChange
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.reporting.differences import changed_lines, differing
 from mem0_dream.pipeline.reporting.html import (

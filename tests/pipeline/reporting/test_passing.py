@@ -8,20 +8,21 @@ from typing import Any, get_args
 import pytest
 from builders import ALICE, NOW
 from hypothesis import given, settings, strategies as st
-from mem0_dream.pipeline.actions import (
+from mem0_dream.pipeline.plan import (
     Action,
     Append,
     Member,
     Merge,
+    Plan,
     Promote,
     Prune,
     Reindex,
     Relate,
     Resolve,
     Rewrite,
+    ScopeTotal,
     TextChange,
 )
-from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.planning.hooks import Proposal
 from mem0_dream.pipeline.reporting.graph import GraphReport
 from mem0_dream.pipeline.reporting.markdown import PlanReport

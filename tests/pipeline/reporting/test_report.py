@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from builders import BOB, CONTRADICTION, MAYBE, MEANS, NOW, duplicates, memory, plan_of
 from hypothesis import given, strategies as st
-from mem0_dream.pipeline.actions import Member
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Member, Plan
 from mem0_dream.pipeline.reporting.pair import spoken
 from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.reporting.status import spoken_status, status_of

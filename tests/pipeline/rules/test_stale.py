@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 from mem0_dream.models.text.vocabulary import FILLERS, GENERIC, HALF_EMPTY, TASTES
-from mem0_dream.pipeline.actions import Prune
+from mem0_dream.pipeline.plan import Prune
 from mem0_dream.pipeline.rules.stale import age_of, is_vague, stale_prune, vague_prune
 from mem0_dream.records import Memory, Scope
 from mem0_dream.settings import Settings

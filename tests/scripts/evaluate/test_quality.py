@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mem0_dream.pipeline.actions import Action, Member, Merge, Prune, Resolve
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Action, Member, Merge, Plan, Prune, Resolve
 from mem0_dream.records import Memory, Scope
 from mem0_dream.scripts.evaluate import metrics
 from mem0_dream.scripts.evaluate.labelled import read_files

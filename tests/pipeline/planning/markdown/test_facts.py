@@ -1,7 +1,7 @@
 """New facts of the logs: known ones stay out, each goes where it belongs, and what one refutes is asked about."""
 
 from markdown_trees import MEMORY, NOW, look, memory_file
-from mem0_dream.pipeline.actions import Append
+from mem0_dream.pipeline.plan import Append
 
 LOG = f"{MEMORY}/logs/2026/11/2026-11-20.md"
 UV = "Installs of Python packages run with `uv` in this project."

@@ -2,9 +2,9 @@
 
 import pytest
 from markdown_trees import MEMORY, NOW, look, memory_file
-from mem0_dream.pipeline.actions import Reindex
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
+from mem0_dream.pipeline.plan import Reindex
 from mem0_dream.pipeline.planning.markdown_follow import follow
 from mem0_dream.pipeline.stores.markdown.directories import discover
 from mem0_dream.pipeline.stores.markdown.store import MarkdownStore

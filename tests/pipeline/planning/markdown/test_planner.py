@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 from killing import dies
 from markdown_trees import MEMORY, NOW, Project, fingerprint, git, look, memory_file, open_store
 from mem0_dream.models.scorer import PairInput, PairScores, distinct
-from mem0_dream.pipeline.actions import Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.plan import Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
 from mem0_dream.records import ActionKind
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer

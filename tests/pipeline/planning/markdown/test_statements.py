@@ -3,11 +3,10 @@
 import pytest
 from builders import memory, skipped
 from markdown_trees import MEMORY, Project, look, memory_file, open_store
-from mem0_dream.pipeline.actions import Append, Merge, Resolve, Rewrite
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.judging.statements import Finding, Statement
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
-from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.plan import Append, Merge, Plan, Resolve, Rewrite
 from mem0_dream.pipeline.planning.hooks import Proposal
 from mem0_dream.pipeline.planning.markdown_look import questions
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan

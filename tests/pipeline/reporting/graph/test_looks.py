@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from builders import ALICE
 from graph_world import NOW, day, entity, models, relation
-from mem0_dream.pipeline.actions import Member, Merge, Prune
+from mem0_dream.pipeline.plan import Member, Merge, Prune
 from mem0_dream.pipeline.reporting.graph import beliefs, look_back, ranking, this_week
 from mem0_dream.pipeline.reporting.health import graph_state, health_lines
 from mem0_dream.pipeline.rules.graph_use import GraphSettings
