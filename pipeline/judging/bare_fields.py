@@ -15,7 +15,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...models.facts.names import same_name
-from ...models.text.tables import table_lines, table_set
+from ...models.markdown_blocks import markdown_lines
+from ...models.text.tables import pattern, spelled_out, table_lines, table_set
 from ...models.text.vocabulary import synonyms
 from ...models.text.words import CACHED_TEXTS, significant_words
 from ...records import Memory
@@ -23,23 +24,15 @@ from ...records import Memory
 LONGEST = 9  # words of a bare field
 _LIST = 3  # so many values of one attribute in one place are a list
 _MOST_WORDS = 4  # of a value
-_BEFORE = 3  # words of a key, or before an attribute
+_MOST_OF_KEY = 3  # words
 _CHOSEN, _LIMITS, _SEVERAL = (table_set("fields", key) for key in ("chosen", "limits", "several_keys"))
 _SINGLE = _CHOSEN | _LIMITS
-_MARKUP = re.compile(r"[`*_\"]+")
-_ENDS = re.compile(r"^[^\w(]+|[\s.]+$")
-_OPENING = re.compile(r"^(?:(?:the|our|its|this|project|currently|now|also) )+", re.IGNORECASE)
-_KEYED = re.compile(
-    rf"(?P<key>[\w./-]+(?: [\w./-]+){{0,{_BEFORE}}}?)"
-    r"(?:(?P<sign>\s*[:=→]\s+|\s*=\s*)|\s+(?:is|are)(?: now| currently)?(?: set to)?\s+)(?P<value>\S.*)",
-    re.IGNORECASE,
-)
-_OPEN_VALUE = re.compile(
-    r"[,;:?()]|\b(?:and|or|not|no|if|when|unless|for|except|only|until|since|per|to)\b", re.IGNORECASE
-)
-_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
-_COUNT = re.compile(r"[\d/.,%]+")
-_VERSION = r"(?: v?\d[\w.]*)?"
+_SAME = [frozenset(line.split()) for line in table_lines("fields", "same_values")]
+_ALTERNATIVES = [line.split(" := ") for line in table_lines("fields", "alternatives")]
+_ATTRIBUTES = [[*map(str.strip, line.split(":="))] for line in table_lines("fields", "one_valued")]
+"""Each attribute: its name, what it is called, and its values where no sign parts them from it."""
+_OPENING = spelled_out("field_verb")
+_PLATFORM = rf"{_OPENING}?(?P<what>{spelled_out('one_version')})(?: version)? v?(?P<value>\d[\w.]*)"
 
 
 class Field(NamedTuple):
@@ -62,14 +55,14 @@ def bare(text: str) -> Field | None:
     if len(text.split()) > LONGEST or "\n" in text:
         return None
     said = _plain(text)
-    keyed = _KEYED.fullmatch(said)
+    keyed = pattern("keyed_value").fullmatch(said)
     found = _with_key(keyed["key"], keyed["value"]) if keyed else _without_key(said)
-    if found is None or _OPEN_VALUE.search(found.value) or len(found.value.split()) > _MOST_WORDS:
+    if found is None or pattern("open_value").search(found.value) or len(found.value.split()) > _MOST_WORDS:
         return None
     return found._replace(value=found.value.casefold())
 
 
-def two_values(a: str, b: str) -> str:
+def rival_values(a: str, b: str) -> str:
     """The attribute and the two values that two bare fields give it; empty if they give it none or one."""
     mine, theirs = bare(a), bare(b)
     if mine is None or theirs is None or mine[:2] != theirs[:2] or _alike(mine.value, theirs.value):
@@ -92,7 +85,7 @@ def rivals(members: Iterable[tuple[str, str]]) -> Iterator[tuple[int, int]]:
     for values in held.values():
         if len(values) < _LIST:
             pairs = itertools.combinations(sorted(row for rows in values.values() for row in rows), 2)
-            yield from ((i, j) for i, j in pairs if two_values(texts[i], texts[j]))
+            yield from ((i, j) for i, j in pairs if rival_values(texts[i], texts[j]))
 
 
 def several(a: str, b: str) -> bool:
@@ -102,13 +95,13 @@ def several(a: str, b: str) -> bool:
     (True, True, False)
     """
     texts = _plain(a), _plain(b)
-    keys = [found for text in texts if (found := _KEYED.fullmatch(text)) and found["sign"]]
+    keys = [found for text in texts if (found := pattern("keyed_value").fullmatch(text)) and found["sign"]]
     if keys:
         named = [found["key"].casefold().split() for found in keys]
-        counted = all(_COUNT.fullmatch(found["value"]) for found in keys)  # "Components: 6"
+        counted = all(pattern("plain_count").fullmatch(found["value"]) for found in keys)  # "Components: 6"
         one = len(keys) == 2 and named[0] == named[1] and named[0][0] not in _SINGLE
         return one and named[0][-1] in _SEVERAL and not counted
-    verbs = [found for text in texts if (found := _many().match(text))]
+    verbs = [found for text in texts if (found := pattern("of_several").match(text))]
     if len(verbs) < 2 or verbs[0][0].casefold() != verbs[1][0].casefold():
         return False
     objects = [text[verb.end() :].split() for text, verb in zip(texts, verbs, strict=True)]
@@ -125,56 +118,50 @@ def list_of(memory: Memory, line: int, block: str) -> str:
     """
     if "#" in memory.id and line == 0:
         return block  # the memory is a bullet itself
-    lines = memory.text.splitlines()
-    if not _BULLET.match(lines[line]):
+    lines = markdown_lines(memory.text)
+    depths = [len(each.text) - len(each.text.lstrip()) for each in lines]
+    if lines[line].kind != "item":
         return ""
-    depth = _indent(lines[line])
     for at in range(line - 1, -1, -1):
-        outer = _indent(lines[at]) < depth or not (_BULLET.match(lines[at]) or _indent(lines[at]))
-        if lines[at].strip() and outer:
+        outer = depths[at] < depths[line] or not (lines[at].kind == "item" or depths[at])
+        if lines[at].kind != "blank" and outer:
             return f"{memory.id}\0{at}"
     return memory.id
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
 def _plain(text: str) -> str:
-    bare_words = " ".join(_MARKUP.sub(" ", text).split()).replace(" :", ":")
-    return _OPENING.sub("", _ENDS.sub("", bare_words))
+    bare_words = " ".join(pattern("field_marks").sub(" ", text).split()).replace(" :", ":")
+    return pattern("field_opening").sub("", pattern("field_ends").sub("", bare_words))
 
 
 def _with_key(key: str, value: str) -> Field | None:
     words = key.casefold().split()
-    for name, called, _ in _attributes():
+    for name, called, _ in _ATTRIBUTES:
         if found := _compiled(rf"(?P<of>.*\s)??(?:{called})").fullmatch(key):
             return Field(name, significant_words(found["of"] or ""), value)
-    for kind, members in _alternatives():
-        if words[-1] in kind.split() and _compiled(rf"(?:{members}){_VERSION}").fullmatch(value):
+    for kind, members in _ALTERNATIVES:
+        if words[-1] in kind.split() and _compiled(rf"(?:{members})(?: v?\d[\w.]*)?").fullmatch(value):
             return Field(kind, significant_words(key) - significant_words(kind), value)
-    if _compiled(_platforms()).fullmatch(key) and re.fullmatch(r"v?\d[\w.]*", value):
+    if pattern("one_version").fullmatch(key) and re.fullmatch(r"v?\d[\w.]*", value):
         return Field("version", significant_words(key), value)
     plural = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is"))
-    if words[0] in _SINGLE and 1 < len(words) <= _BEFORE and not (plural and words[0] in _CHOSEN):
+    if words[0] in _SINGLE and 1 < len(words) <= _MOST_OF_KEY and not (plural and words[0] in _CHOSEN):
         return Field(" ".join(words), frozenset(), value)
     return None
 
 
 def _without_key(said: str) -> Field | None:
-    if _many().match(said):
+    if pattern("of_several").match(said):
         return None
-    opening = rf"(?P<of>(?:[\w.]+ ){{0,{_BEFORE - 1}}}?)(?:(?:{_verbs()}) )"
-    for name, called, values in _attributes():
-        if values and (found := _compiled(rf"{opening}?(?:{called}) (?P<value>{values})").fullmatch(said)):
+    for name, called, values in _ATTRIBUTES:
+        if values and (found := _compiled(rf"{_OPENING}?(?:{called}) (?P<value>{values})").fullmatch(said)):
             return Field(name, significant_words(found["of"]), found["value"])
-    platform = rf"{opening}?(?P<what>{_platforms()})(?: version)? v?(?P<value>\d[\w.]*)"
-    if found := _compiled(platform).fullmatch(said):
+    if found := _compiled(_PLATFORM).fullmatch(said):
         return Field("version", significant_words(f"{found['of']} {found['what']}"), found["value"])
-    for kind, members in _alternatives():
-        if found := _compiled(rf"{opening}(?P<value>(?:{members}){_VERSION})").fullmatch(said):
+    for kind, members in _ALTERNATIVES:
+        if found := _compiled(rf"{_OPENING}(?P<value>(?:{members})(?: v?\d[\w.]*)?)").fullmatch(said):
             rest = found["of"].strip()
-            named = (called for name, called, _ in _attributes() if name == kind)
+            named = (called for name, called, _ in _ATTRIBUTES if name == kind)
             itself = any(_compiled(called).fullmatch(rest) for called in named)
             return Field(kind, frozenset() if itself else significant_words(rest), found["value"])
     return None
@@ -189,41 +176,8 @@ def _alike(a: str, b: str) -> bool:
 def _one(short: str, long: str) -> bool:
     if short == long or long.startswith(f"{short}."):
         return True
-    group = next((words for words in _groups() if short in words), frozenset())
-    return same_name(short, long) or synonyms(short, long) or long in group
-
-
-@cache
-def _groups() -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(line.split()) for line in table_lines("fields", "same_values"))
-
-
-@cache
-def _attributes() -> tuple[tuple[str, str, str], ...]:
-    """Each attribute: its name, what it is called, and its values where no sign parts them from it."""
-    lines = (line.split(":=") for line in table_lines("fields", "one_valued"))
-    return tuple((name.strip(), called.strip(), values.strip()) for name, called, values in lines)
-
-
-@cache
-def _alternatives() -> tuple[tuple[str, str], ...]:
-    lines = (line.split(" := ") for line in table_lines("fields", "alternatives"))
-    return tuple((kind, members) for kind, members in lines)
-
-
-@cache
-def _platforms() -> str:
-    return "".join(table_lines("fields", "platforms"))
-
-
-@cache
-def _verbs() -> str:
-    return "".join(table_lines("fields", "verbs"))
-
-
-@cache
-def _many() -> re.Pattern[str]:
-    return re.compile(rf"(?:{''.join(table_lines('fields', 'several_verbs'))}) ", re.IGNORECASE)
+    alike = any({short, long} <= words for words in _SAME)
+    return same_name(short, long) or synonyms(short, long) or alike
 
 
 @cache

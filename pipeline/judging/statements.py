@@ -405,7 +405,7 @@ def _finding(
 ) -> Finding | None:
     asked = _asked(a, b, verdict, a.told(b))
     if field and verdict.label is not Label.DUPLICATE:
-        values = Evidence("rival", bare_fields.two_values(a.words, b.words), veto=True)
+        values = Evidence("rival", bare_fields.rival_values(a.words, b.words), veto=True)
         asked = replace(verdict, label=Label.CONTRADICTION, evidence=(*verdict.evidence, values))
     if asked is None:
         return None
