@@ -183,7 +183,7 @@ def _export(options: Options) -> Opened:
 
 def _remote(options: Options) -> Opened:
     from ...settings import checked
-    from ..stores.remote.calling import Patience
+    from ..stores.remote.store import Patience
 
     section = options.section()
     patience = checked(Patience, section.pop("remote", {}), "mem0_dream.remote")

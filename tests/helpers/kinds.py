@@ -19,8 +19,8 @@ from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.reporting.text import NAMED as OWN_KINDS
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter, Store, Update
-from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.services import open_platform, open_server
+from mem0_dream.pipeline.stores.remote.store import Patience
 from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder

@@ -10,9 +10,8 @@ import pytest
 from kinds import promised, small_config
 from loopback import LoopbackServer
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.services import open_platform, open_server
-from mem0_dream.pipeline.stores.remote.store import RemoteStore
+from mem0_dream.pipeline.stores.remote.store import Patience, RemoteStore
 from mem0_dream.records import Memory, Scope
 from mem0_stores import remember
 from platform_double import PlatformDouble

@@ -300,7 +300,7 @@ def parse_memory(snapshot: Snapshot) -> Memory:
         created_at=moment(payload.get("created_at")),
         updated_at=moment(payload.get("updated_at")),
         accessed_at=moment(payload.get("last_accessed_at")),
-        expires_on=_day(payload.get("expiration_date")),
+        expires_on=last_day(payload.get("expiration_date")),
         pinned=says_pinned(text)
         or any(str(payload.get(key) or "").strip().lower() not in _FALSE for key in _PIN_KEYS),
         metadata={key: value for key, value in payload.items() if key not in CORE_KEYS},
@@ -358,7 +358,7 @@ def moment(value: Any) -> datetime | None:
     return stamp if stamp.year >= _FIRST_REAL_YEAR else None
 
 
-def _day(value: Any) -> date | None:
+def last_day(value: Any) -> date | None:
     """An expiry day as mem0 reads it: a bad one counts as none."""
     try:
         return date.fromisoformat(str(value)) if value else None

@@ -28,8 +28,7 @@ from ..base import Add
 from ..files import digest, fingerprint, texts_in
 from ..mem0.backends import LISTING_FAULTS
 from ..mem0.rows import moment
-from .calling import Caller, Patience
-from .store import NEW_IDS, Listed, RemoteStore, Row, ids_of, row_metadata
+from .store import NEW_IDS, Caller, Listed, Patience, RemoteStore, Row, ids_of, row_metadata
 
 KEY_VARIABLE = "MEM0_API_KEY"
 PAGE_SIZE = 200  # the largest that the platform allows
@@ -54,8 +53,7 @@ def open_platform(
 ) -> PlatformStore:
     """Open the project that a key, or the one in `MEM0_API_KEY`, belongs to, if it is the one that is meant.
 
-    `ConfigError` if there is no key, it is refused, or opens another project; `StoreError` if nothing
-    answers.
+    `ConfigError` if there is no key, or it is refused or of another project; `StoreError` if nothing answers.
     """
     import httpx
 
@@ -70,15 +68,15 @@ def open_platform(
     with contextlib.ExitStack() as opened:  # as mem0's own client asks which project the key belongs to
         opened.callback(client.close)
         told = store._ask("opening the project", "GET", "/v1/ping/")
-        own = {"org": told.get("org_id"), "project": told.get("project_id")}
+        own = {name: told.get(name) for name in ("org_id", "project_id")}
         for name, wanted in (("org", org), ("project", project)):
-            if wanted and wanted != own[name]:
+            if wanted and wanted != (held := own[f"{name}_id"]):
                 raise ConfigError(
-                    f"The key in {KEY_VARIABLE} opens the {name} {own[name] or '(not told)'}, not {wanted}; "
+                    f"The key in {KEY_VARIABLE} opens the {name} {held or '(not told)'}, not {wanted}; "
                     f"a key belongs to one project, so use the key of that one."
                 )
         opened.pop_all()
-    named = SimpleNamespace(host=host, api_key=key, org_id=own["org"], project_id=own["project"])
+    named = SimpleNamespace(host=host, api_key=key, **own)
     store.fingerprint = platform_fingerprint(named)
     return store
 
@@ -111,8 +109,7 @@ class PlatformStore(RemoteStore):
             rows, counts = self._swept(filters, merged=True)
             if counts == {len(rows)}:
                 return self._without_merged(filters, rows)
-            newest = _newest(rows.values())
-            if newest and filters is base:
+            if filters is base and (newest := _newest(rows.values())):
                 filters = {"AND": [base, {"created_at": {"lte": newest}}]}
         told = " or ".join(str(count) for count in sorted(counts))
         gap = (
@@ -150,25 +147,17 @@ class PlatformStore(RemoteStore):
 
     def _marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
         rows: list[Row] = []
+        scope: list[Any] = [{name: held} for name, held in sorted(ids.items())] or [_ANYTHING]
         for value in values:
-            scope: list[Any] = [{name: held} for name, held in sorted(ids.items())]
-            filters = {"AND": [*(scope or [_ANYTHING]), {"metadata": {key: value}}]}
-            page = self._page(filters, 1, merged=True)
+            page = self._page({"AND": [*scope, {"metadata": {key: value}}]}, 1, merged=True)
             rows += [row for row in page.get("results", ()) if row_metadata(row).get(key) == value]
         return rows
 
     def _post(self, new: Add, day: str | None) -> str | None:
         """An exact repeat is dropped without a word."""
-        content: dict[str, Any] = {
-            "messages": [{"role": "user", "content": new.text}],
-            **dict(new.scope.ids),
-            "infer": False,
-            "metadata": dict(new.metadata),
-        }
+        content = {**dict(new.scope.ids), **verbatim(new, day)}
         if new.created_at is not None:
             content["timestamp"] = int(new.created_at.timestamp())
-        if day is not None:
-            content["expiration_date"] = day
         return self._added(self._once("POST", "/v3/memories/add/", json=content))
 
     def _wanted(self, ids: Mapping[str, str]) -> Mapping[str, Any]:
@@ -180,14 +169,12 @@ class PlatformStore(RemoteStore):
 
     def _page(self, filters: Mapping[str, Any], number: int, *, merged: bool) -> Mapping[str, Any]:
         """One page of a listing, or (number 0) its count alone; one that is gone is empty, and counts -1."""
-        answer = self._ask(
-            "listing memories",
-            "POST",
-            "/v3/memories/",
-            missing_ok=number > 1,  # it has moved to the page before
-            params={"page": number or 1, "page_size": PAGE_SIZE if number else 1},
-            json={"filters": filters, "show_expired": True, **({"include_merged": True} if merged else {})},
-        )
+        asked: dict[str, Any] = {"params": {"page": number or 1, "page_size": PAGE_SIZE if number else 1}}
+        asked["json"] = {"filters": filters, "show_expired": True}
+        if merged:
+            asked["json"]["include_merged"] = True
+        gone = number > 1  # it has moved to the page before
+        answer = self._ask("listing memories", "POST", "/v3/memories/", missing_ok=gone, **asked)
         if answer is None:
             return {"count": -1, "next": None, "results": []}
         if not isinstance(answer, Mapping):
@@ -228,6 +215,12 @@ def platform_fingerprint(client: Any) -> str:
     return fingerprint("platform", host, digest(str(client.api_key).encode()))
 
 
+def verbatim(new: Add, day: str | None) -> dict[str, Any]:
+    """What both services are told of an addition, so that no language model touches it."""
+    told = {"messages": [{"role": "user", "content": new.text}], "infer": False, "metadata": {**new.metadata}}
+    return told if day is None else told | {"expiration_date": day}
+
+
 def _newest(rows: Iterable[Row]) -> str | None:
     dated = [(created, str(row["created_at"])) for row in rows if (created := moment(row.get("created_at")))]
     return max(dated)[1] if dated else None
@@ -237,14 +230,9 @@ def _held(rows: Mapping[str, Row]) -> frozenset[str]:
     """What others rest on: evidence of what was synthesized, and what keeps an outdated one away."""
     newer = {str(row["replaced_by"]) for row in rows.values() if row.get("replaced_by")}
     chains = {row_id for row_id, row in rows.items() if row.get("linked_memory_ids")}
-    evidence = {
-        named
-        for row in rows.values()
-        if row.get("synthesized")
-        for named in texts_in(row)
-        if named in rows and named != row["id"]
-    }
-    return frozenset(newer | chains | evidence)
+    synthesized = [row for row in rows.values() if row.get("synthesized")]
+    evidence = {named for row in synthesized for named in texts_in(row) if named != row["id"]}
+    return frozenset(newer | chains | (evidence & rows.keys()))
 
 
 SERVER_KEY_VARIABLE = "MEM0_SERVER_API_KEY"
@@ -293,10 +281,9 @@ class ServerStore(RemoteStore):
 
     def _listing(self, ids: Mapping[str, str]) -> Listed:
         """Of every entity if no id is given, as far as the server lists them."""
-        totals = self._totals()
+        totals, gaps = self._totals(), [*self._known_faults()]
         asked = [dict(ids)] if ids else [{name: value} for name, value in sorted(totals)]
         rows: dict[str, Row] = {}
-        gaps = [*self._known_faults()]
         for one in asked:
             listed = self._list(one)
             gaps += _gap(one, len(listed), totals)
@@ -314,16 +301,11 @@ class ServerStore(RemoteStore):
 
     def _post(self, new: Add, day: str | None) -> None:
         """What came of it is found by its mark."""
-        ids = dict(new.scope.ids)
-        created = {"created_at": new.created_at.isoformat()} if new.created_at else {}
-        content = {
-            "messages": [{"role": ids.get("role", "user"), "content": new.text}],
-            "metadata": {**new.metadata, **created},
-            "infer": False,
-            **self._session_ids(ids),
-            **({"expiration_date": day} if day is not None else {}),
-        }
-        self._once("POST", "/memories", json=content)
+        ids, content = dict(new.scope.ids), verbatim(new, day)
+        if new.created_at is not None:
+            content["metadata"]["created_at"] = new.created_at.isoformat()
+        content["messages"][0]["role"] = ids.get("role", "user")
+        self._once("POST", "/memories", json=content | self._session_ids(ids))
 
     def _wanted(self, ids: Mapping[str, str]) -> Mapping[str, Any]:
         return dict(ids)

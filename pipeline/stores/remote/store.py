@@ -3,27 +3,31 @@
 Nothing counts as done because the service said so: each change is read back. What the service decides
 itself (ids, dates) is said beforehand (`Inventory.fidelity`). Every change makes a record look new to such a
 service; so each change of ours notes the dates as they were, in the record's metadata, and they count while
-its text stays the same.
+its text stays the same. A request whose answer was lost may have been carried out; so one that must not be
+carried out twice comes with a way to look whether it was (`instead`), and is repeated only if it was not.
 """
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from ....errors import RefusedChangeError, StoreError
+from ....errors import ConfigError, DreamError, RefusedChangeError, StoreError
+from ....models.http import failure_of
 from ....records import Inventory, Memory, Scope, as_utc, says_pinned, text_hash
 from .. import base
 from ..base import Capabilities, ScopeFilter, Snapshot, Store
-from ..mem0.rows import SCOPE_KEYS, parse_memory, scope_of
-from .calling import Caller
+from ..mem0.rows import SCOPE_KEYS, last_day, parse_memory, scope_of
 
 if TYPE_CHECKING:
     import httpx
 
+Answer = TypeVar("Answer")
 Row = Mapping[str, Any]
 Listed = tuple[Iterable[Row], frozenset[str], tuple[str, ...]]
 """Records, expired ones included; ids of those that others rest on; why it is not provably complete."""
@@ -43,6 +47,95 @@ _LEFT_ALONE = ("immutable", "replaced_by", "synthesized")
 _PAST = frozenset({"superseded", "merged", "archived", "deleted"})
 _SEARCH_BOUNDS = (20, 1000)
 _QUERY_CHARACTERS = 2_000  # more of a text says nothing more to a search
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long and how often a service is asked."""
+
+    attempts: int = 7  # requests for one answer, the first included
+    first_wait: float = 1.0  # seconds before the second attempt; it doubles with each further one
+    longest_wait: float = 60.0  # seconds that no pause of our own exceeds
+    per_minute: float = 600  # requests a minute at most; the hosted platform publishes 1000 additions
+    looks: int = 7  # how often a change is looked for before it counts as not made
+    timeout: float = 60.0  # seconds for one answer
+
+
+class Caller:
+    """Makes requests of one service, named as a sentence may, one after the other."""
+
+    def __init__(
+        self,
+        service: str,
+        patience: Patience | None = None,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.service = service
+        self.patience = patience or Patience()
+        self._sleep, self._clock, self._jitter = sleep, clock, jitter
+        self._next = 0.0
+
+    def ask(
+        self, what: str, request: Callable[[], Answer], *, instead: Callable[[], Answer | None] = lambda: None
+    ) -> Answer:
+        """Make a request until it is answered; `what` names it as a sentence may: "listing memories".
+
+        Before each repetition `instead` gives the answer if an earlier attempt was carried out after all.
+        `ConfigError` if the key is refused, `StoreError` if the request is or nothing answers.
+        """
+        from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+
+        tries = 0
+
+        def _attempt() -> Answer:
+            nonlocal tries
+            tries += 1
+            if tries > 1 and (answer := instead()) is not None:
+                return answer
+            now = self._clock()
+            if now < self._next:
+                self._sleep(self._next - now)
+            self._next = max(self._next, now) + 60 / self.patience.per_minute
+            return request()
+
+        def wait(state: RetryCallState) -> float:
+            doubled = self.patience.first_wait * 2.0 ** (state.attempt_number - 1)
+            spread = min(self.patience.longest_wait, doubled) * (0.5 + self._jitter() / 2)
+            error = state.outcome.exception() if state.outcome else None
+            asked = failure_of(error).after if error is not None else None
+            return spread if asked is None else asked + spread / 10
+
+        retrying = Retrying(
+            stop=stop_after_attempt(self.patience.attempts),
+            retry=retry_if_exception(lambda error: failure_of(error).passing),
+            wait=wait,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            return retrying(_attempt)
+        except DreamError:
+            raise
+        except Exception as error:
+            failure = failure_of(error)
+            if failure.status in (401, 403):
+                raise ConfigError(
+                    f"{self.service} refuses the key ({failure.words}) for {what}; check the key."
+                ) from error
+            times = f" after {tries} attempts" if tries > 1 else ""
+            raise StoreError(f"{self.service} did not answer {what}{times}: {failure.words}.") from error
+
+    def look(self, probe: Callable[[], Answer], *, until: Callable[[Answer], bool]) -> Answer:
+        """Probe until the answer is as wanted, a few times: a change may take a moment to show."""
+        for number in range(self.patience.looks):
+            answer = probe()
+            if until(answer) or number + 1 == self.patience.looks:
+                break
+            self._sleep(min(self.patience.first_wait / 4 * 2**number, self.patience.longest_wait))
+        return answer
 
 
 class RemoteStore(Store):
@@ -78,11 +171,9 @@ class RemoteStore(Store):
     def _once(self, method: str, path: str, *, missing_ok: bool = False, **request: Any) -> Any:
         response = self._client.request(method, path, **request)
         if missing_ok and response.status_code == 404:
-            if not response.headers.get("content-type", "").startswith("application/json"):
-                raise StoreError(
-                    f"{self._caller.service} was not reached: an answer without content said 404."
-                )
-            return None
+            if response.headers.get("content-type", "").startswith("application/json"):
+                return None
+            raise StoreError(f"{self._caller.service} was not reached: an answer without content said 404.")
         response.raise_for_status()
         return response.json()
 
@@ -97,7 +188,6 @@ class RemoteStore(Store):
         return row
 
     def _put(self, memory_id: str, changes: Mapping[str, Any]) -> None:
-        """Change `text`, `metadata` or `expiration_date` of a record; repeating it changes nothing more."""
         self._ask(f"changing memory {memory_id}", "PUT", self._path(memory_id), json=dict(changes))
 
     def _drop(self, memory_id: str) -> None:
@@ -143,10 +233,9 @@ class RemoteStore(Store):
         text = str(row.get("memory") or "").strip() if row else ""
         if row is None or not text or memory_of(row).is_retired(datetime.now(UTC).date()):
             return False
-        ids = self._session_ids(ids_of(row))
-        query = text[:_QUERY_CHARACTERS]
+        asked = text[:_QUERY_CHARACTERS], self._session_ids(ids_of(row))
         return self._caller.look(
-            lambda: any(memory_id in self._search(query, ids, bound) for bound in _SEARCH_BOUNDS), until=bool
+            lambda: any(memory_id in self._search(*asked, bound) for bound in _SEARCH_BOUNDS), until=bool
         )
 
     def _session_ids(self, ids: Mapping[str, str]) -> dict[str, str]:
@@ -163,9 +252,8 @@ class RemoteStore(Store):
         metadata = {**change.metadata, MARK_KEY: change.mark, DATES_KEY: note}
         added = self._written(replace(change, metadata=metadata), MARK_KEY)
         if added is None:
-            raise RefusedChangeError(
-                "the service drops a text that it holds already, so the memory that states it must stay"
-            )
+            told = "the service drops a text that it holds already, so the memory that states it must stay"
+            raise RefusedChangeError(told)
         if str(self._existing(added).get("memory")) != change.text:
             raise _not_kept(added)
         return added
@@ -175,7 +263,6 @@ class RemoteStore(Store):
         ids = self._session_ids(dict(new.scope.ids))
 
         def earlier() -> list[str]:
-            """What attempts wrote of which the answer was lost."""
             return sorted(str(row["id"]) for row in self._marked(key, [new.metadata[key]], ids))
 
         added = self._caller.ask(
@@ -190,18 +277,15 @@ class RemoteStore(Store):
 
     def _delete(self, change: base.Delete) -> str:
         memory_id = change.id
-        row = self._get(memory_id)
-        if row is None:
+        if (row := self._get(memory_id)) is None:
             return memory_id
-        reason = self._refuses_deletion(row)
-        if reason:
+        if reason := self._refuses_deletion(row):
             raise RefusedChangeError(reason, ids=(memory_id,))
         self._drop(memory_id)
         left = self._caller.look(lambda: self._get(memory_id), until=lambda present: present is None)
         if left is not None:
-            raise StoreError(
-                f"The service reports memory {memory_id} as deleted, but it is still there.", ids=(memory_id,)
-            )
+            told = f"The service reports memory {memory_id} as deleted, but it is still there."
+            raise StoreError(told, ids=(memory_id,))
         return memory_id
 
     def _update(self, change: base.Update) -> str:
@@ -228,25 +312,21 @@ class RemoteStore(Store):
         if row is None:
             row = self._existing(self._bring_back(snapshot))
         memory, renamed = self.parse(snapshot), str(row["id"]) != snapshot.id
+        wanted = {"text": memory.text, "expiration_date": day_of(snapshot.payload)}
         metadata = _restored_metadata(snapshot, memory, renamed=renamed)
-        day = day_of(snapshot.payload)
-        return self._settle(row, {"text": memory.text, "metadata": metadata, "expiration_date": day})
+        return self._settle(row, {**wanted, "metadata": metadata})
 
     def _bring_back(self, snapshot: Snapshot) -> str:
         memory = self.parse(snapshot)
-        metadata, day = _restored_metadata(snapshot, memory), day_of(snapshot.payload)
-        new = base.Add(memory.text, memory.scope, metadata, memory.created_at, mark="")
-        added = self._written(new, RESTORED_KEY, day)
-        if added is None:
-            # The service holds an equal text and drops this one; so it comes with other words first.
-            other = replace(new, text=memory.text + _moment_words(snapshot.id))
-            added = self._written(other, RESTORED_KEY, day)
-        if added is None:
-            raise RefusedChangeError(
-                f"the service holds the text of memory {snapshot.id} already and takes no copy of it",
-                ids=(snapshot.id,),
-            )
-        return added
+        metadata = _restored_metadata(snapshot, memory)
+        # Where the service holds an equal text it drops this one; so it comes with other words first.
+        for words in ("", _moment_words(snapshot.id)):
+            new = base.Add(memory.text + words, memory.scope, metadata, memory.created_at, mark="")
+            added = self._written(new, RESTORED_KEY, day_of(snapshot.payload))
+            if added is not None:
+                return added
+        told = f"the service holds the text of memory {snapshot.id} already and takes no copy of it"
+        raise RefusedChangeError(told, ids=(snapshot.id,))
 
     def _settle(self, row: Row, wanted: Mapping[str, Any]) -> str:
         """Change a record until it reads as wanted; its id."""
@@ -345,10 +425,8 @@ def dates_note(text: str, *, created: datetime | None, updated: datetime | None)
 
 def day_of(row: Row) -> str | None:
     """The last day of a record as ISO date; None if it has none, or a bad one."""
-    try:
-        return date.fromisoformat(str(row.get("expiration_date"))[:10]).isoformat()
-    except ValueError:
-        return None
+    day = last_day(str(row.get("expiration_date"))[:10])
+    return day and day.isoformat()
 
 
 def _digest(text: str) -> str:

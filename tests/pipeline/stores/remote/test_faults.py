@@ -18,9 +18,8 @@ from loopback import Fault, LoopbackServer
 from mem0_dream.errors import DreamError, StoreError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.services import open_platform
-from mem0_dream.pipeline.stores.remote.store import memory_of
+from mem0_dream.pipeline.stores.remote.store import Patience, memory_of
 from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.records import Memory
 from mem0_dream.settings import Settings

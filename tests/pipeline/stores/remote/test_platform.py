@@ -13,9 +13,8 @@ from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, Usage
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import Add, Delete, Retire, ScopeFilter
-from mem0_dream.pipeline.stores.remote.calling import Caller, Patience
 from mem0_dream.pipeline.stores.remote.services import _newest, open_platform
-from mem0_dream.pipeline.stores.remote.store import DATES_KEY, RemoteStore
+from mem0_dream.pipeline.stores.remote.store import DATES_KEY, Caller, Patience, RemoteStore
 from mem0_dream.records import Memory, Scope
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder

@@ -9,8 +9,8 @@ from loopback import LoopbackServer
 from mem0_dream.errors import StoreError
 from mem0_dream.models.http import failure_of
 from mem0_dream.pipeline.stores.base import Add
-from mem0_dream.pipeline.stores.remote.calling import Caller, Patience
 from mem0_dream.pipeline.stores.remote.services import open_platform
+from mem0_dream.pipeline.stores.remote.store import Caller, Patience
 from mem0_dream.records import Scope
 from platform_double import PlatformDouble
 

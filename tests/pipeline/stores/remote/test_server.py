@@ -6,8 +6,8 @@ from loopback import Reply, Request
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.stores.base import Delete
-from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.services import open_server
+from mem0_dream.pipeline.stores.remote.store import Patience
 from mem0_dream.records import Scope
 from server_double import ServerDouble
 from services import ALICE, EVERYTHING
