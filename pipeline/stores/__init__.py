@@ -42,7 +42,7 @@ def open_store(
         path = Path(source).expanduser()
         if path.is_dir() or path.suffix == ".jsonl":
             return _open_files(path, state_dir)
-        return open_mem0(load_config(path), wait_s=wait_s)
+        source = load_config(path)
     if isinstance(source, (Mem0Config, Mapping)):
         return open_mem0(source, wait_s=wait_s)
     client = getattr(source, "_tracked", source)

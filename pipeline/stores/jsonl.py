@@ -11,7 +11,7 @@ import copy
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,8 @@ def read_mapping(text: str) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    rows: dict[str, Row]  # payloads by id, in order: the record, its place, and its line as it was written
+    rows: dict[str, Row]  # payloads by id, in order: the record, and its place
+    lines: Mapping[str, str] = field(default_factory=dict)  # how they are written, if each is a line
     document: Any = None  # everything around the records, if it is one JSON document
     where: str = ""  # key of the records in it
     faults: tuple[str, ...] = ()  # why it is not all that there is
@@ -137,7 +138,7 @@ class JsonlStore(base.Store):
             case base.Add(mark=mark):
                 memory_id = _marked(mark)
                 last = max((row["place"] for row in (*rows.values(), *source.rows.values())), default=0)
-                rows[memory_id] = {"row": self._added(memory_id, change), "place": last + 1, "line": None}
+                rows[memory_id] = {"row": self._added(memory_id, change), "place": last + 1}
             case base.Delete(id=memory_id):
                 rows.pop(memory_id, None)
             case base.Update(id=memory_id) | base.Amend(id=memory_id) | base.Retire(id=memory_id):
@@ -145,7 +146,7 @@ class JsonlStore(base.Store):
                     raise RefusedChangeError(f"the memory {memory_id} is gone", ids=(memory_id,))
                 self._change(rows[memory_id], change)
         rows = _in_order(rows)
-        if _said(rows) == _said(source.rows):
+        if [(k, v["row"]) for k, v in rows.items()] == [(k, v["row"]) for k, v in source.rows.items()]:
             if before is not None:
                 remove_file(self._target, before=before)
         else:
@@ -177,7 +178,7 @@ class JsonlStore(base.Store):
         row[last] = value
 
     def _change(self, payload: Row, change: base.Update | base.Amend | base.Retire) -> None:
-        row, payload["line"] = payload["row"], None
+        row = payload["row"]
         if isinstance(change, base.Update):
             self._put(row, _TEXT, change.text, _TEXT)
             return
@@ -225,10 +226,7 @@ class JsonlStore(base.Store):
         found = self._read(self._target)
         last = len(source.rows)
         for number, (name, payload) in enumerate(found.rows.items()):
-            held = source.rows.get(name)
-            payload["place"] = held["place"] if held else last + number + 1
-            if held and held["row"] == payload["row"]:
-                payload["line"] = held["line"]
+            payload["place"] = source.rows[name]["place"] if name in source.rows else last + number + 1
         newer = self._path.stat().st_mtime_ns > self._target.stat().st_mtime_ns
         told = (f"{self._path.name} is newer than {self._target.name}; move that away to begin anew",)
         return _Rows(found.rows, faults=(*found.faults, *(told if newer else ())))
@@ -250,7 +248,7 @@ class JsonlStore(base.Store):
                 rows.pop(name)
             else:
                 place = held["place"] if held else len(source.rows) + len(rows) + 1
-                rows[name] = {"row": decision["row"], "place": place, "line": None}
+                rows[name] = {"row": decision["row"], "place": place}
         told = f"{self._path.name} changed since {stale} decisions were made; move {self._target.name} away"
         return _Rows(_in_order(rows), faults=(told,) if stale else ())
 
@@ -273,8 +271,11 @@ class JsonlStore(base.Store):
     def _whole(self, source: _Rows, rows: Mapping[str, Row]) -> bytes:
         """The export as it should be: lines that did not change to the letter."""
         if source.document is None:
-            lines = (row["line"] or json_text(row["row"]) for row in rows.values())
-            return "".join(f"{line}\n" for line in lines).encode()
+            kept = {
+                name for name in rows.keys() & source.lines if rows[name]["row"] == source.rows[name]["row"]
+            }
+            written = (source.lines[name] if name in kept else json_text(rows[name]["row"]) for name in rows)
+            return "".join(f"{line}\n" for line in written).encode()
         held = [payload["row"] for payload in rows.values()]
         whole = {**source.document, source.where: held} if source.where else held
         return (json_text(whole, indent=2) + "\n").encode()
@@ -293,12 +294,13 @@ class JsonlStore(base.Store):
             where = next(keys, "")
         listed = document.get(where) if isinstance(document, dict) else document
         if isinstance(listed, list):
-            given: list[tuple[Any, str | None]] = [(row, None) for row in listed]
+            given: list[tuple[Any, str]] = [(row, "") for row in listed]
         else:
             document = None
             # Not splitlines: a text may hold other separators, such as U+2028, which JSON does not escape.
             given = [(_parsed(line), line) for line in text.split("\n") if line.strip()]
         rows: dict[str, Row] = {}
+        lines: dict[str, str] = {}
         faults: list[str] = []
         if isinstance(document, dict) and path == self._path:
             totals = [total for key in ("total", "count") if isinstance(total := document.get(key), int)]
@@ -314,16 +316,12 @@ class JsonlStore(base.Store):
             name = str(told) if isinstance(told, str | int) else digest(f"{number}:{said}".encode())[:12]
             if name in rows:
                 faults.append(f"the id {name} stands twice in {path.name}")
-            rows[name] = {"row": row, "place": number, "line": line}
-        return _Rows(rows, document, where, tuple(faults[:3]))
+            rows[name], lines[name] = {"row": row, "place": number}, line
+        return _Rows(rows, lines, document, where, tuple(faults[:3]))
 
 
 def _in_order(rows: Mapping[str, Row]) -> dict[str, Row]:
     return dict(sorted(rows.items(), key=lambda item: (item[1]["place"], item[0])))
-
-
-def _said(rows: Mapping[str, Row]) -> list[tuple[str, Any]]:
-    return [(name, payload["row"]) for name, payload in rows.items()]
 
 
 def _at(row: Any, path: str) -> Any:  # noqa: ANN401

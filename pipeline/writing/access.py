@@ -66,7 +66,7 @@ class AccessLog(Database):
 class TrackedMemory:
     """A mem0 client that notes what it returns; everything else reaches the client untouched."""
 
-    def __init__(self, memory: Any, note: Callable[[Any], None]) -> None:
+    def __init__(self, memory: Any, note: Callable[[Any], Any]) -> None:
         object.__setattr__(self, "_tracked", memory)
         object.__setattr__(self, "_note", note)
 
@@ -122,7 +122,7 @@ class _Note:
         self._waiting: set[str] = set()
         self._warned = False
 
-    def __call__(self, answer: Any) -> None:
+    def __call__(self, answer: Any) -> Any:
         ids = self._waiting.union(_ids(answer))
         try:
             if self._target is None:
@@ -137,26 +137,19 @@ class _Note:
             if not self._warned:
                 self._warned = True
                 _log.warning("reads of memories are not being remembered: %s", type(error).__name__)
-
-
-def _noting(method: Callable[..., Any], note: _Note) -> Callable[..., Any]:
-    if inspect.iscoroutinefunction(method):
-
-        @wraps(method)
-        async def _asynchronous(*args: Any, **options: Any) -> Any:
-            answer = await method(*args, **options)
-            note(answer)
-            return answer
-
-        return _asynchronous
-
-    @wraps(method)
-    def _synchronous(*args: Any, **options: Any) -> Any:
-        answer = method(*args, **options)
-        note(answer)
         return answer
 
-    return _synchronous
+
+def _noting(method: Callable[..., Any], note: Callable[[Any], Any]) -> Callable[..., Any]:
+    @wraps(method)
+    async def asynchronous(*args: Any, **options: Any) -> Any:
+        return note(await method(*args, **options))
+
+    @wraps(method)
+    def synchronous(*args: Any, **options: Any) -> Any:
+        return note(method(*args, **options))
+
+    return asynchronous if inspect.iscoroutinefunction(method) else synchronous
 
 
 def _ids(answer: Any) -> list[str]:

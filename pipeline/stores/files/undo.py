@@ -4,12 +4,6 @@ A step is a file before and after one write: bytes, permission bits, modificatio
 the file back to the letter where nothing was written since. Where something was, by us or by anybody, it is
 a merge of three by lines: what the step changed turns back, everything else stays, and where both changed
 the same lines nothing is done. Each step carries a note of the caller's, found again by the bytes it led to.
-
-    history = FileHistory(state)
-    history.write(path, b"new", before=read_image(path), key="notes.md#a1", note={"ids": ["a1"]})
-    history.noted("/…/notes.md", digest(b"new"))    # {"ids": ["a1"]}
-    history.take_back(path, "notes.md#a1")          # the newest step of that key which still stands
-
 What goes for good in the eyes of its owner is kept in an archive first, read back, and only then may it go.
 """
 
@@ -99,8 +93,7 @@ class FileHistory(Database):
         """Note a step and take it: give a file other bytes, create it, or remove it (None).
 
         `before` is the file as it was when the change was worked out, `key` what the step is taken back by,
-        such as the memory's id, and `note` what `noted` gives for these bytes from now on. A file that is no
-        longer as it was, or cannot be written, is a `RefusedChangeError`.
+        and `note` what `noted` gives for these bytes from now on. `RefusedChangeError` if the file moved.
         """
         self.note(str(path), before, data, key=key, note=note)
         _put(path, before, data, mode=before.mode if before else _NEW_FILE)
@@ -114,7 +107,12 @@ class FileHistory(Database):
         if step is None:
             raise RefusedChangeError(f"no change of {path.name} is on record")
         data = self.without(str(path), step, now.data if now else None)
-        was = self._image_before(str(path), data)
+        rows = self.ask(
+            "SELECT mode, mtime_ns FROM steps WHERE file = ? AND before = ? ORDER BY number DESC LIMIT 1",
+            (str(path), digest(data or b"")),
+        )
+        # As somebody else left it with these very bytes, so that its times come back, too.
+        was = Image(data, *rows[0]) if data is not None and rows else None
         if data is not None and now is not None and now.data == data:
             with refusing(path):
                 image = was or now
@@ -185,16 +183,6 @@ class FileHistory(Database):
     def taken_back(self, step: Step) -> None:
         """Note that a step was taken back."""
         self.tell("UPDATE steps SET undone = 1 WHERE number = ?", (step.number,))
-
-    def _image_before(self, file: str, data: bytes | None) -> Image | None:
-        """The file as somebody else left it with these very bytes, so that its times come back, too."""
-        if data is None:
-            return None
-        rows = self.ask(
-            "SELECT mode, mtime_ns FROM steps WHERE file = ? AND before = ? ORDER BY number DESC LIMIT 1",
-            (file, digest(data)),
-        )
-        return Image(data, *rows[0]) if rows else None
 
     def _first(self, file: str, step: Step) -> bytes:
         """The file before the oldest of the steps that led to this one: the order its lines had."""

@@ -13,13 +13,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from ....errors import RefusedChangeError
 from ..files import is_utf8, json_text
 from .entities import observation_key
 
-Kind = Literal["entity", "relation", "other", "broken"]
 Edge = tuple[str, str, str]  # from, to, type
 READABLE_SHARE = 0.5
 """At least this share of the lines must be entities or relations, or of another kind that says which."""
@@ -36,7 +35,7 @@ class GraphLine:
     """One line of a graph file: an entity, a relation, "other" (never looked into), or broken."""
 
     raw: str
-    kind: Kind
+    kind: str
     item: Mapping[str, Any]
     reason: str = ""
 
@@ -45,39 +44,28 @@ class GraphLine:
         """Read one line, without its line feed."""
         if not raw.strip():
             return cls(raw, "other", {})
-        if not is_utf8(raw):
-            return cls(raw, "broken", {}, "it is not UTF-8")
-        try:
-            item = json.loads(raw)
-        except (ValueError, RecursionError):
-            return cls(raw, "broken", {}, "it is no JSON")
+        item, reason = None, "it is no JSON" if is_utf8(raw) else "it is not UTF-8"
+        with contextlib.suppress(ValueError, RecursionError):
+            item, reason = json.loads(raw if is_utf8(raw) else ""), "it is no JSON object"
         if not isinstance(item, dict):
-            return cls(raw, "broken", {}, "it is no JSON object")
+            return cls(raw, "broken", {}, reason)
         kind = item.get("type")
         if not isinstance(kind, str) or kind not in FIELDS:
             return cls(raw, "other", item)
-        reason = ""
         observations = item.get("observations", [] if kind == "relation" else None)
         if missing := [field for field in FIELDS[kind] if not isinstance(item.get(field), str)]:
             reason = f"it is {'an' if kind == 'entity' else 'a'} {kind} without {missing[0]}"
         elif not isinstance(observations, list) or not all(isinstance(each, str) for each in observations):
             reason = "its observations are no list of texts"
-        # Lines under a name that no journal can keep are left as they are, too.
-        kept = reason or all(is_utf8(item[field]) for field in FIELDS[kind])
-        named: Kind = "entity" if kind == "entity" else "relation"
-        return cls(raw, "broken" if reason else named if kept else "other", item, reason)
+        else:  # Lines under a name that no journal can keep are left as they are, too.
+            return cls(raw, kind if all(is_utf8(item[field]) for field in FIELDS[kind]) else "other", item)
+        return cls(raw, "broken", item, reason)
 
     @classmethod
-    def entity(cls, name: str, entity_type: str, observations: Sequence[str]) -> GraphLine:
-        """A new entity, as the server writes one."""
-        item = {"type": "entity", "name": name, "entityType": entity_type, "observations": list(observations)}
-        return cls.of(json_text(item, dense=True))
-
-    @classmethod
-    def relation(cls, source: str, target: str, kind: str) -> GraphLine:
-        """A new relation, as the server writes one."""
-        item = {"type": "relation", "from": source, "to": target, "relationType": kind}
-        return cls.of(json_text(item, dense=True))
+    def new(cls, kind: str, *texts: str, **more: list[str]) -> GraphLine:
+        """A new line with the texts that its kind must hold (`FIELDS`), as the server writes one."""
+        fields = dict(zip(FIELDS[kind], texts, strict=True))
+        return cls.of(json_text({"type": kind, **fields, **more}, dense=True))
 
     def changed(self, **fields: Any) -> GraphLine:  # noqa: ANN401  (values of a JSON object)
         """The same line with some fields changed, all others and their order kept."""
@@ -168,10 +156,10 @@ class GraphDocument:
         faults = []
         for reason, rows in numbers.items():
             shown = ", ".join(map(str, rows[:_SHOWN_NUMBERS])) + (" …" if len(rows) > _SHOWN_NUMBERS else "")
-            what, moves = f"{len(rows)} lines of the graph ({shown}) are", "them"
-            if len(rows) == 1:
-                what, moves = f"line {shown} of the graph is", "it"
-            faults.append(f"{what} broken, {reason}; --repair moves {moves} to the archive")
+            one = len(rows) == 1
+            what = f"line {shown} of the graph is" if one else f"{len(rows)} lines of the graph ({shown}) are"
+            moved = f"--repair moves {'it' if one else 'them'} to the archive"
+            faults.append(f"{what} broken, {reason}; {moved}")
         return tuple(faults)
 
     def fields(self, name: str) -> dict[str, Any]:
@@ -200,7 +188,7 @@ class GraphDocument:
             lines.append(line)
         if any(target not in self.names for _, target in left) or (left and name not in self.names):
             raise RefusedChangeError(f"a relation of {name} would lead nowhere")
-        lines += [GraphLine.relation(name, target, kind) for kind, target in left]
+        lines += [GraphLine.new("relation", name, target, kind) for kind, target in left]
         return self.with_lines(lines)
 
     def with_observations(self, name: str, observations: Sequence[str]) -> GraphDocument:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....errors import ConfigError, MissingExtraError, RefusedChangeError, StoreError, StoreLockedError
 from ..files.exchange import OpenFile, keeps_waiting, replace_file
-from .lines import Edge, GraphDocument, GraphLine
+from .lines import FIELDS, Edge, GraphDocument, GraphLine
 
 if TYPE_CHECKING:
     from mcp import ClientSession, StdioServerParameters
@@ -120,7 +120,15 @@ class ServerMedium:
 
         `ConfigError` if it is none, `MissingExtraError` without the SDK, `StoreError` if it does not start.
         """
-        words, variables = _split(command)
+        variables: dict[str, str] = {}
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise ConfigError(f"The command of the memory server cannot be read: {error}.") from None
+        while words and _VARIABLE.match(words[0]):
+            name, _, variables[name] = words.pop(0).partition("=")
+        if not words:
+            raise ConfigError("The command of the memory server is empty; give one with --mcp.")
         place = variables.get(_PLACE_VARIABLE) or os.environ.get(_PLACE_VARIABLE, "")
         self.name = f"mcp:{shlex.join(words)} {place}"
         self._stack = contextlib.ExitStack()
@@ -128,9 +136,8 @@ class ServerMedium:
             from anyio.from_thread import start_blocking_portal
             from mcp import StdioServerParameters
         except ModuleNotFoundError as error:
-            raise MissingExtraError(
-                "The official MCP SDK is not installed; run `pip install 'mem0-dream[mcp]'`."
-            ) from error
+            told = "The official MCP SDK is not installed; run `pip install 'mem0-dream[mcp]'`."
+            raise MissingExtraError(told) from error
         parameters = StdioServerParameters(command=words[0], args=words[1:], env={**os.environ, **variables})
         try:
             self._portal = self._stack.enter_context(start_blocking_portal())
@@ -148,10 +155,10 @@ class ServerMedium:
     def load(self) -> bytes:
         """The graph as the server tells it, one line for each entity and relation."""
         graph = self._call("read_graph", {})
-        lines = [
-            *(GraphLine.entity(e["name"], e["entityType"], e["observations"]) for e in graph["entities"]),
-            *(GraphLine.relation(e["from"], e["to"], e["relationType"]) for e in graph["relations"]),
-        ]
+        lines = [GraphLine.new("relation", *map(e.get, FIELDS["relation"])) for e in graph["relations"]]
+        for each in graph["entities"]:
+            said = {"observations": each["observations"]}
+            lines.append(GraphLine.new("entity", *map(each.get, FIELDS["entity"]), **said))
         return GraphDocument(tuple(lines)).in_order().data
 
     def save(self, before: bytes, after: bytes) -> None:
@@ -221,7 +228,7 @@ def _said(argument: str, texts: Mapping[str, list[str]]) -> list[dict[str, Any]]
 
 
 def _edge(edge: Edge) -> dict[str, str]:
-    return dict(zip(("from", "to", "relationType"), edge, strict=True))
+    return dict(zip(FIELDS["relation"], edge, strict=True))
 
 
 @contextlib.asynccontextmanager
@@ -232,20 +239,6 @@ async def _connected(parameters: StdioServerParameters) -> AsyncIterator[ClientS
         async with stdio_client(parameters, errlog=silence) as streams, ClientSession(*streams) as session:
             await session.initialize()
             yield session
-
-
-def _split(command: str) -> tuple[list[str], dict[str, str]]:
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise ConfigError(f"The command of the memory server cannot be read: {error}.") from None
-    variables: dict[str, str] = {}
-    while words and _VARIABLE.match(words[0]):
-        name, _, value = words.pop(0).partition("=")
-        variables[name] = value
-    if not words:
-        raise ConfigError("The command of the memory server is empty; give one with --mcp.")
-    return words, variables
 
 
 def _first_line(error: BaseException) -> str:

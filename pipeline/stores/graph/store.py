@@ -16,6 +16,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
@@ -46,6 +48,9 @@ class LastRun:
     run: str = ""  # its name; empty if there was nothing to do
 
 
+_LAST_RUN = TypeAdapter(LastRun)
+
+
 class GraphNotes(Database):
     """What we remember about one graph and may not write into it: the last run, the focus, what came back."""
 
@@ -71,14 +76,12 @@ class GraphNotes(Database):
     @property
     def last(self) -> LastRun | None:
         """The state of every memory after the last run; None if there was none."""
-        if (noted := self.noted(_LAST)) is None:
-            return None
-        rows = {name: (int(uses), share) for name, (uses, share) in noted["memories"].items()}
-        return LastRun(datetime.fromisoformat(noted["at"]), rows, noted["run"])
+        noted = self.noted(_LAST)
+        return None if noted is None else _LAST_RUN.validate_python(noted)
 
     def remember(self, state: LastRun) -> None:
         """Note the present state of every memory."""
-        self.note(_LAST, {"at": state.at.isoformat(), "memories": state.memories, "run": state.run})
+        self.note(_LAST, _LAST_RUN.dump_python(state, mode="json"))
 
     def brought_back(self, now: datetime, *, within: timedelta) -> list[str]:
         """What was brought back lately; it is kept as long as if it had been used on that day."""
@@ -122,8 +125,8 @@ class GraphStore(Store):
         document = self.document()
         found = sorted(document.names) if scopes.matches(self.scope) else ()
         memories = tuple(self.parse(_entity(document, name)) for name in found)
-        fidelity = () if self.medium.verbatim else ("a running server decides the order of its lines itself",)
-        return Inventory(self.fingerprint, memories, document.faults, fidelity)
+        told = () if self.medium.verbatim else ("a running server decides the order of its lines itself",)
+        return Inventory(self.fingerprint, memories, document.faults, told)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given entities and parts afresh."""
@@ -273,8 +276,8 @@ class GraphStore(Store):
                 kept = [line for line in document.lines if line.kind != "broken"]
                 self._save(document.with_lines(kept), key=self._key(change.id))
             return change.id
-        part_of = None if change.id in document.names else split_part(change.id)
-        name, part = part_of or (change.id, "")
+        whole = change.id in document.names
+        name, part = (not whole and split_part(change.id)) or (change.id, "")
         if part == entities.RELATIONS:
             text = relations_text(change.relations or ())
             new = document.with_relations(name, change.relations or ())
@@ -306,8 +309,8 @@ class GraphStore(Store):
             return change.id
         if change.into is None:
             if change.at is None or not change.reason:
-                why = f"memory {change.id} would go without a reason, which the archive has to keep"
-                raise RefusedChangeError(why)
+                why = "would go without a reason, which the archive has to keep"
+                raise RefusedChangeError(f"memory {change.id} {why}")
             own, relations = document.entities[change.id], document.touching.get(change.id, ())
             archive_forgotten(self.archive, own, relations, at=change.at, reason=change.reason)
         else:
@@ -324,8 +327,7 @@ class GraphStore(Store):
     def _restore(self, change: Restore) -> str:
         """Take this run's change of a record back; what was written since stays."""
         memory_id = change.snapshot.id
-        step = self._history.last(self.medium.name, self._key(memory_id))
-        if step is not None:
+        if step := self._history.last(self.medium.name, self._key(memory_id)):
             now = self._held[0]
             after = self._history.without(self.medium.name, step, now, resolve=_settled)
             if after is not None and after != now:

@@ -55,12 +55,9 @@ class _File:
         stated = _moment_of(text.lstrip("([")[:_DATE_LENGTH]) if entry else None
         days = {match[0] for match in _NAMED_DAY.finditer(self.path.stem)}
         days = days or {day.date().isoformat() for day in (*created, *updated)}
-        metadata = {
-            str(k): _line(v) for item in reversed(values) for k, v in item.items() if isinstance(v, str)
-        }
-        marked = any(
-            document.value(key) in (True, "true", "yes") for key in ("pinned", "critical", "protected")
-        )
+        texts = ((k, v) for item in reversed(values) for k, v in item.items() if isinstance(v, str))
+        flags = (document.value(key) for key in ("pinned", "critical", "protected"))
+        marked = any(flag in (True, "true", "yes") for flag in flags)
         marked = marked or any(says_pinned(each) or _PROTECTED.match(each) for each in (text, described))
         # What could not be written back faithfully is protected like a pinned memory.
         fixed = not document.faithful or self.path.is_symlink() or not self.image.mode & 0o222
@@ -68,7 +65,7 @@ class _File:
             "text": text,
             "category": " / ".join(filter(None, (kind.casefold(), entry.heading if entry else ""))) or None,
             "metadata": {
-                **metadata,
+                **{str(key): _line(value) for key, value in texts},
                 "name": name,
                 "description": described,
                 "frontmatter": bool(document.frontmatter),
@@ -226,8 +223,7 @@ class MarkdownStore(Store):
     def _update(self, change: Update | Delete) -> str:
         memory_id, text = change.id, change.text if isinstance(change, Update) else None
         directory, path, part = self._place(memory_id)
-        _refuse_link(path)
-        state, data, ids = _read(path), None, None
+        state, data, ids = _read(path, to_change=True), None, None
         if path in self._seen and self._seen[path] != (state.digest if state else None):
             raise RefusedChangeError(f"the file {path.name} changed since the plan was made")
         if part == WHOLE and text is not None:
@@ -265,9 +261,7 @@ class MarkdownStore(Store):
         """Take back our last change of a memory; what we did to others, and what somebody wrote, stays."""
         snapshot = change.snapshot
         path = self._place(snapshot.id)[1]
-        _refuse_link(path)
-        state = _read(path)
-        note = self._note(path, state) | {"ids": None}
+        note = self._note(path, _read(path, to_change=True)) | {"ids": None}
         if self._history.last(str(path), snapshot.id) is not None:
             self._history.take_back(path, snapshot.id, note=note)
         elif (now := self._fetch(snapshot.id)) is None or now.payload["text"] != snapshot.payload["text"]:
@@ -276,16 +270,11 @@ class MarkdownStore(Store):
         return snapshot.id
 
 
-def _read(path: Path) -> Image | None:
-    reason = unreadable(path)  # first of all: opening a pipe would wait for ever
-    if reason is not None:
+def _read(path: Path, *, to_change: bool = False) -> Image | None:
+    linked = "is a link; it is read and never changed" if to_change and path.is_symlink() else None
+    if reason := linked or unreadable(path):  # first of all: opening a pipe would wait for ever
         raise RefusedChangeError(f"the file {path.name} {reason}")
     return read_image(path)
-
-
-def _refuse_link(path: Path) -> None:
-    if path.is_symlink():
-        raise RefusedChangeError(f"the file {path.name} is a link; it is read and never changed")
 
 
 def _faithful(document: Document, path: Path) -> Document:

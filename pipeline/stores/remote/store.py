@@ -426,7 +426,7 @@ def dates_note(text: str, *, created: datetime | None, updated: datetime | None)
 def day_of(row: Row) -> str | None:
     """The last day of a record as ISO date; None if it has none, or a bad one."""
     day = last_day(str(row.get("expiration_date"))[:10])
-    return day and day.isoformat()
+    return day.isoformat() if day else None
 
 
 def _digest(text: str) -> str:

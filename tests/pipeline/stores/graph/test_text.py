@@ -91,7 +91,7 @@ def test_a_changed_line_keeps_unknown_fields_and_their_order():
 
 
 def test_a_lone_surrogate_can_be_written():
-    line = GraphLine.entity("a", "t", ["\ud83d"])
+    line = GraphLine.new("entity", "a", "t", observations=["\ud83d"])
     assert GraphDocument((line,)).data.isascii()
     assert line.item["observations"] == ["\ud83d"]
 
