@@ -257,8 +257,9 @@ def as_answered(inventory: Inventory, answers: Collection[Answer]) -> Inventory:
 
 def standing(answers: Iterable[Answer], memories: Iterable[Memory], say: Say) -> list[Answer]:
     """The answers of this kind of which all memories are still there as they were."""
-    there = {(memory.id, memory.text_hash) for memory in memories}
-    said = (item for item in answers if item.say is say and item.about)
+    said = [item for item in answers if item.say is say and item.about]
+    asked = {about.id for item in said for about in item.about}
+    there = {(memory.id, memory.text_hash) for memory in memories if memory.id in asked}
     return [item for item in said if all((about.id, about.text_hash) in there for about in item.about)]
 
 

@@ -25,7 +25,7 @@ from ..judging.subjects import NO_KEYS
 from ..plan import Action, Merge, Plan, Prune, Resolve, ScopeTotal, TextChange
 from .drafts import conflict_of_pair, merge_action, merge_of
 from .hooks import Found, Hooks, Judge, Means, Proposal, United, View
-from .merges import Consolidated, Copies, collapse, draft_merges, expand, kept_apart
+from .merges import Apart, Collapsed, Consolidated, CopyIds, collapse, draft_merges, expand
 from .stages import DRAFT, SCOPES, in_stages
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _RULES = ("models", "indexes", "pipeline/judging", "pipeline/planning", "records
 MEMORIES_AT_ONCE = 4_096  # in scopes that are judged together, unless one has more
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
 
-_VERDICTS = tuple[Verdict, ...]
+_JUDGED = tuple[tuple[Verdict, ...], CopyIds, Apart]
 _MERGES = list[tuple[tuple[str, ...], str | None, str, tuple[Verdict, ...], United | None]]
 _log = logging.getLogger(__name__)
 
@@ -58,10 +58,9 @@ def propose(kind: Hooks, inventory: Inventory, means: Means) -> Proposal:
 
 def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_: None) -> Plan:
     """What the engine and the rules of a kind propose, before answers and consequences."""
-    units, copies = tuple(sorted(view.units, key=lambda unit: unit.id)), Copies()
-    if kind.collapses:
-        units, copies = collapse(units, rejected=means.rejected, keys=view.keys)
-    known = _Scopes(kind, view, means, units, on_stage)
+    known = _Scopes(kind, view, means, on_stage)
+    units = tuple(unit for each in known.collapsed.values() for unit in each.standing)
+    copies = {name: some for each in known.collapsed.values() for name, some in each.copies.items()}
     found, merges = kind.rules(view, means, ()), []
     while True:
         going = {memory_id for prune in _prunes(found) for memory_id in prune.removes}
@@ -85,7 +84,7 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
         unsure=_doubts(kind, view, verdicts, actions, found),
         gaps=view.inventory.gaps,
         fidelity=view.inventory.fidelity,
-        apart=kept_apart(units, view.keys),
+        apart=tuple(sorted(pair for each in known.collapsed.values() for pair in each.apart)),
         notes=(*found.notes, *dict.fromkeys(known.notes)),
     )
 
@@ -164,36 +163,44 @@ class _Scopes:
     The others are judged and drafted some at a time, and what they needed is let go.
     """
 
-    def __init__(
-        self, kind: Hooks, view: View, means: Means, units: Sequence[Memory], on_stage: OnStage
-    ) -> None:
+    def __init__(self, kind: Hooks, view: View, means: Means, on_stage: OnStage) -> None:
         self._kind, self._view, self._means, self._on_stage = kind, view, means, on_stage
         self._cache: Cache | None = means.models.cache if kind.keeps else None
-        self._scopes: dict[Scope, list[Memory]] = defaultdict(list)
-        for unit in units:
-            self._scopes[unit.scope].append(unit)
-        self._keys = _digests(kind, view, means, self._scopes) if self._cache else {}
-        self._said = self._load(_VERDICTS, self._keys)
+        scopes: dict[Scope, list[Memory]] = defaultdict(list)
+        for unit in sorted(view.units, key=lambda unit: unit.id):
+            scopes[unit.scope].append(unit)
+        self._keys = _digests(kind, view, means, scopes) if self._cache else {}
+        known = self._load(_JUDGED, self._keys)
+        self._said: dict[Scope, tuple[Verdict, ...]] = {scope: said for scope, (said, *_) in known.items()}
+        self.collapsed = {
+            scope: Collapsed.again(units, *known[scope][1:])
+            if scope in known
+            else collapse(units, rejected=means.rejected, keys=view.keys)
+            if kind.collapses
+            else Collapsed(tuple(units), {}, ())
+            for scope, units in scopes.items()
+        }
         self.notes: list[str] = []
         self._merges: dict[Scope, tuple[list[str], list[Consolidated]]] = {}  # and what went besides
         # What a kind found while it judged, its rules may ask for: it keeps nothing, and is judged first.
-        self._judged = None if kind.keeps else self._judge(list(self._scopes))
-        if self._said:
+        self._judged = None if kind.keeps else self._judge(list(scopes))
+        if known:
             told = (
                 "%d of %d memories are in scopes that did not change since they were judged: %d of %d scopes"
             )
-            same = sum(len(self._scopes[scope]) for scope in self._said)
-            _log.info(told, same, len(units), len(self._said), len(self._scopes))
+            same = sum(len(scopes[scope]) for scope in known)
+            _log.info(told, same, len(view.units), len(known), len(scopes))
 
     @property
     def verdicts(self) -> list[Verdict]:
         """What was judged about pairs and leads to anything, once merges were asked for."""
-        return [verdict for scope in self._scopes for verdict in self._said[scope]]
+        return [verdict for scope in self.collapsed for verdict in self._said[scope]]
 
     def merges(self, gone: set[str]) -> list[Consolidated]:
         """The merges of all scopes, drafted anew where a scope changed or something else of it goes."""
         going = {
-            scope: [unit.id for unit in units if unit.id in gone] for scope, units in self._scopes.items()
+            scope: [unit.id for unit in each.standing if unit.id in gone]
+            for scope, each in self.collapsed.items()
         }
         asked = [
             scope for scope in going if scope not in self._merges or self._merges[scope][0] != going[scope]
@@ -205,7 +212,7 @@ class _Scopes:
         }
         known = self._load(_MERGES, keys)
         for scope, rows in known.items():
-            by_id = {unit.id: unit for unit in self._scopes[scope]}
+            by_id = {unit.id: unit for unit in self.collapsed[scope].standing}
             merges = [Consolidated(tuple(by_id[name] for name in members), *rest) for members, *rest in rows]
             self._merges[scope] = going[scope], merges
         new = [s for s in asked if s not in known and (s not in self._said or _merging(self._said[s]))]
@@ -218,7 +225,9 @@ class _Scopes:
                 self._merges[merge.members[0].scope][1].append(merge)
             fresh = {keys[s]: [merge.kept for merge in self._merges[s][1]] for s in part if s in keys}
             self._store(_MERGES, fresh)
-        return [merge for scope in self._scopes if scope in self._merges for merge in self._merges[scope][1]]
+        return [
+            merge for scope in self.collapsed if scope in self._merges for merge in self._merges[scope][1]
+        ]
 
     def _parts(self, scopes: Sequence[Scope]) -> list[list[Scope]]:
         """Whole scopes, so many that their pairs fit into memory and fill the batches of a network."""
@@ -231,7 +240,7 @@ class _Scopes:
                 parts.append([])
                 size = 0
             parts[-1].append(scope)
-            size += len(self._scopes[scope])
+            size += len(self.collapsed[scope].standing)
         return parts
 
     def _load(self, kept: Any, keys: Mapping[Scope, bytes]) -> dict[Scope, Any]:  # noqa: ANN401  (a type)
@@ -256,8 +265,8 @@ class _Scopes:
         groups: dict[tuple[Scope, str | None], list[Memory]] = defaultdict(list)
         of_group: dict[tuple[Scope, str | None], list[Verdict]] = defaultdict(list)
         for scope in filter(lambda scope: _merging(said[scope]), scopes):
-            category_of = {unit.id: unit.category for unit in self._scopes[scope]}
-            for unit in self._scopes[scope]:
+            category_of = {unit.id: unit.category for unit in self.collapsed[scope].standing}
+            for unit in self.collapsed[scope].standing:
                 groups[scope, unit.category].append(unit)
             for verdict in said[scope]:
                 of_group[scope, category_of[verdict.pair.a]].append(verdict)
@@ -286,14 +295,15 @@ class _Scopes:
     def _judge(self, scopes: Sequence[Scope]) -> tuple[Judge, dict[Scope, list[Verdict]]]:
         """All verdicts on these scopes; those that lead to anything are kept."""
         judge = self._kind.judge(self._view, self._means, self._on_stage)
-        scope_of = {unit.id: scope for scope in scopes for unit in self._scopes[scope]}
+        scope_of = {unit.id: scope for scope in scopes for unit in self.collapsed[scope].standing}
         said: dict[Scope, list[Verdict]] = {scope: [] for scope in scopes}
-        units = [unit for scope in scopes for unit in self._scopes[scope]]
+        units = [unit for scope in scopes for unit in self.collapsed[scope].standing]
         for verdict in judge.all_pairs(units) if units else ():
             said[scope_of[verdict.pair.a]].append(verdict)
-        told = {scope: [v for v in said[scope] if v.label is not Label.DISTINCT] for scope in scopes}
+        told = {scope: tuple(v for v in said[scope] if v.label is not Label.DISTINCT) for scope in scopes}
         self._said |= told
-        self._store(_VERDICTS, {self._keys[s]: tuple(told[s]) for s in scopes if s in self._keys})
+        rows = {self._keys[s]: (told[s], *self.collapsed[s].kept) for s in scopes if s in self._keys}
+        self._store(_JUDGED, rows)
         self.notes += judge.notes
         return judge, said
 
@@ -314,7 +324,7 @@ def _digests(
 ) -> dict[Scope, bytes]:
     models, settings = means.models, means.settings
     scopes_of: dict[str, set[Scope]] = defaultdict(set)
-    for memory in view.inventory.memories:
+    for memory in view.inventory.memories if means.rejected else ():
         scopes_of[memory.text_hash].add(memory.scope)
     refused: dict[Scope | None, list[str]] = defaultdict(list)
     for name in sorted(means.rejected):

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from ...models.guards import compare
 from ...models.merger import CERTAIN, MergeRefused, puts_together, whole_of
@@ -383,23 +383,50 @@ def stars(
 
 
 Copies = dict[str, tuple[Memory, ...]]  # of each representative that has any, by its id
+CopyIds = dict[str, tuple[str, ...]]
+Apart = tuple[tuple[str, str, str], ...]  # equal words about two subjects: an id of each, and what differs
+
+
+class Collapsed(NamedTuple):
+    """Memories without their copies."""
+
+    standing: tuple[Memory, ...]  # sorted by id
+    copies: Copies
+    apart: Apart
+
+    @classmethod
+    def again(cls, memories: Sequence[Memory], copies: CopyIds, apart: Apart) -> Self:
+        """The same memories, sorted by id, as they were collapsed before: see `kept`."""
+        by_id = {memory.id: memory for memory in memories}
+        out = {copy for some in copies.values() for copy in some}
+        found = {name: tuple(by_id[copy] for copy in some) for name, some in copies.items()}
+        return cls(tuple(memory for memory in memories if memory.id not in out), found, apart)
+
+    @property
+    def kept(self) -> tuple[CopyIds, Apart]:
+        """What a cache keeps of it."""
+        return {name: tuple(copy.id for copy in some) for name, some in self.copies.items()}, self.apart
 
 
 def collapse(
     memories: Sequence[Memory], *, keys: KeysOf, rejected: frozenset[str] = frozenset()
-) -> tuple[tuple[Memory, ...], Copies]:
-    """A representative of each group of copies, the newest wording, sorted by id; and the copies of each."""
+) -> Collapsed:
+    """A representative of each group of copies, the newest wording; and the copies of each."""
     standing: list[Memory] = []
     copies: Copies = {}
+    differing: list[tuple[str, str, str]] = []
     for same in _equal_texts(memories):
-        for group in _by_subject(same, keys.get(same[0].scope, NO_KEYS)):
+        meaning, alone = keys.get(same[0].scope, NO_KEYS), list[Memory]()
+        for group in _by_subject(same, meaning):
             best = (whole_of(group) or group[0]) if len(group) > 1 else group[0]
             others = [memory for memory in group if memory is not best]
             refused = [memory for memory in others if rejection_key(best, memory) in rejected]
-            standing += [best, *refused]
+            alone += [best, *refused]
             if collapsed := tuple(memory for memory in others if memory not in refused):
                 copies[best.id] = collapsed
-    return tuple(sorted(standing, key=lambda memory: memory.id)), copies
+        standing += alone
+        differing += _kept_apart(alone, meaning) if len(alone) > 1 else []
+    return Collapsed(tuple(sorted(standing, key=lambda memory: memory.id)), copies, tuple(sorted(differing)))
 
 
 def _equal_texts(memories: Sequence[Memory]) -> list[list[Memory]]:
@@ -419,16 +446,12 @@ def _by_subject(group: list[Memory], meaning: MetadataKeys) -> list[list[Memory]
     return list(parts.values()) if differ else [group]
 
 
-def kept_apart(memories: Sequence[Memory], keys: KeysOf) -> tuple[tuple[str, str, str], ...]:
-    """Memories with equal words that are not one fact: the first of each two subjects, and what differs."""
-    pairs = []
-    for group in _equal_texts(memories):
-        meaning = keys.get(group[0].scope, NO_KEYS)
-        firsts = {signature(memory, meaning): memory for memory in reversed(group)}
-        for a, b in itertools.combinations(sorted(firsts.values(), key=lambda item: item.id), 2):
-            differing = apart(a, b, meaning)
-            pairs += [(a.id, b.id, differing.detail)] if differing else []
-    return tuple(sorted(pairs))
+def _kept_apart(same: list[Memory], meaning: MetadataKeys) -> list[tuple[str, str, str]]:
+    """Of memories with equal words the first of each two subjects, and what differs."""
+    by_id = sorted(same, key=lambda memory: memory.id)
+    firsts = {signature(memory, meaning): memory for memory in reversed(by_id)}
+    pairs = itertools.combinations(sorted(firsts.values(), key=lambda memory: memory.id), 2)
+    return [(a.id, b.id, found.detail) for a, b in pairs if (found := apart(a, b, meaning))]
 
 
 def expand(

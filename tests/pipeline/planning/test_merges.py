@@ -229,31 +229,31 @@ TEA = "Likes tea."
 
 
 def test_equal_texts_of_one_scope_and_category_are_collapsed() -> None:
-    standing, copies = collapse(
+    standing, copies, _ = collapse(
         [memory("a", TEA), memory("b", "likes  tea"), memory("c", "Has a dog.")], keys={}
     )
     assert [item.id for item in standing] == ["a", "c"]
     assert {key: [copy.id for copy in value] for key, value in copies.items()} == {"a": ["b"]}
     memories = [memory("a", TEA), memory("b", TEA, scope=BOB), memory("c", TEA, category=None)]
-    assert collapse(memories, keys={}) == (tuple(memories), {})
+    assert collapse(memories, keys={}) == (tuple(memories), {}, ())
 
 
 def test_the_best_spelt_and_latest_stands() -> None:
-    spelt, _ = collapse([memory("a", "likes tea", days=1), memory("b", TEA, days=9)], keys={})
+    spelt, *_ = collapse([memory("a", "likes tea", days=1), memory("b", TEA, days=9)], keys={})
     assert [item.id for item in spelt] == ["b"]
-    latest, _ = collapse([memory("a", TEA, days=9), memory("b", TEA, days=1)], keys={})
+    latest, *_ = collapse([memory("a", TEA, days=9), memory("b", TEA, days=1)], keys={})
     assert [item.id for item in latest] == ["b"]
 
 
 def test_a_refused_copy_stands_for_itself() -> None:
     a, b, c = memory("a", TEA, days=1), memory("b", "likes tea"), memory("c", "Likes  tea")
-    standing, copies = collapse([a, b, c], keys={}, rejected=frozenset({rejection_key(a, b)}))
+    standing, copies, _ = collapse([a, b, c], keys={}, rejected=frozenset({rejection_key(a, b)}))
     assert [item.id for item in standing] == ["a", "b"]
     assert [copy.id for copy in copies["a"]] == ["c"]
 
 
 def test_copies_of_nobody_become_a_merge_of_their_own() -> None:
-    standing, copies = collapse([memory("a", TEA), memory("b", TEA), memory("c", TEA)], keys={})
+    standing, copies, _ = collapse([memory("a", TEA), memory("b", TEA), memory("c", TEA)], keys={})
     (merge,) = expand([], standing, copies)
     assert [item.id for item in merge.members] == ["a", "b", "c"]
     assert merge.survivor == standing[0].id
@@ -283,11 +283,11 @@ names = st.lists(
 @given(names, st.randoms())
 def test_nothing_is_lost_or_doubled(texts: list[str], random) -> None:
     memories = [memory(f"m{number}", text, scope=ALICE) for number, text in enumerate(texts)]
-    standing, copies = collapse(memories, keys={})
+    standing, copies, _ = collapse(memories, keys={})
     found = [item.id for item in standing] + [copy.id for group in copies.values() for copy in group]
     assert sorted(found) == sorted(item.id for item in memories)
     shuffled = list(memories)
     random.shuffle(shuffled)
-    assert collapse(shuffled, keys={}) == (standing, copies)
+    assert collapse(shuffled, keys={}) == (standing, copies, ())
     merged = [item.id for merge in expand([], standing, copies) for item in merge.members]
     assert len(merged) == len(set(merged))
