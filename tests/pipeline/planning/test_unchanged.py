@@ -18,7 +18,9 @@ from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from messy import BOTH, SAILOR_A, SAILOR_B, messy_scorer, messy_store, moody_scorer, stores, words
 
-CHANGES = ("nothing", "text", "date", "metadata", "gone", "new", "refused", "later", "single", "floor")
+CHANGES = (
+    "nothing", "text", "date", "metadata", "gone", "new", "copy", "refused", "later", "single", "floor",
+)  # fmt: skip
 
 
 @examples(max_examples=30, deadline=None)
@@ -53,6 +55,11 @@ def _alter(store, change, text, number, more):
     row = store.rows[ids[number % len(ids)]] if ids else None
     if change == "new":
         store.rows |= InMemoryStore([memory(f"n{number}", text)]).rows
+    elif row and change == "copy":
+        store.rows[f"z{number}"] = row | {
+            "id": f"z{number}",
+            "metadata": {"customer": text[:1]} if text else {},
+        }
     elif change == "later":
         more["now"] += timedelta(days=40 * number)
     elif change == "single":
@@ -98,6 +105,17 @@ def test_a_scope_as_it_was_is_not_judged_again(night, caplog):
     assert night(store)[1] == 0  # a single memory has no pairs
     store.rows["d1"]["text"] = "Has a dog and a cat."
     assert night(store)[1]
+
+
+def test_copies_of_a_scope_as_it_was_go_and_stay_apart_as_before(night):
+    told = ("a", "Likes tea.", {}), ("b", "likes  tea", {}), ("c", "Owns a boat.", {"customer": "Kestrel"})
+    rows = [memory(name, text, metadata=about) for name, text, about in told]
+    store = InMemoryStore([*rows, memory("d", "Owns a boat.", metadata={"customer": "Vellum"})])
+    first, _ = night(store)
+    assert night(store) == (first, 0)
+    plan = parse_plan(first)
+    assert [member.id for merge in plan.merges for member in merge.members] == ["a", "b"]
+    assert plan.apart == (("c", "d", "customer: Kestrel / Vellum"),)
 
 
 @pytest.mark.parametrize(
