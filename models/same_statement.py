@@ -294,7 +294,9 @@ def _sentence(tokens: list[str]) -> str:
     text = " " + " ".join(tokens)
     for form, plain in _PLAIN_FORMS.items():
         text = pattern(form).sub(plain, text)
-    text = pattern("about_user").sub("", text).rstrip()
+    for frame in ("about_user", "users_own", "users_state"):
+        text = pattern(frame).sub("", text)
+    text = text.rstrip()
     if "respectively" not in text and " and " in text:
         text = pattern("list").sub(_ordered, text)
     if not pattern("negated").search(text):

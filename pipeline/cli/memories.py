@@ -81,7 +81,7 @@ def why(options: Options, first: str, second: str) -> None:
         a, b = (found(session, memories, text) for text in (first, second))
         given = (each for each in session.answered if {item.id for item in each.about} >= {a.id, b.id})
         answered = [f"{each.at:%Y-%m-%d}: {each.say.spoken}" for each in given]
-        verdict = _judged(session, a, b)
+        verdict = _judged(session, a, b, memories)
         a, b = (replace(memory, text=session.shown(memory.text)) for memory in (a, b))
         echo(map(session.shown, pair_lines(session.store.kind, a, b, verdict, answered)))
 
@@ -120,7 +120,7 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
     answer({"versions": list(map(asdict, shown))}, lines, as_json=options.as_json)
 
 
-def _judged(session: Session, a: Memory, b: Memory) -> Verdict | None:
+def _judged(session: Session, a: Memory, b: Memory, among: Iterable[Memory]) -> Verdict | None:
     """The verdict on two memories, however far apart they are; None if they are never compared."""
     if a.scope != b.scope or a.id == b.id:
         return None
@@ -128,7 +128,8 @@ def _judged(session: Session, a: Memory, b: Memory) -> Verdict | None:
     from ..judging.subjects import keys_by_scope
 
     pair = [a, replace(b, category=a.category)]
-    limits, keys = session.settings, keys_by_scope(pair, settings=session.settings)
+    limits = session.settings
+    keys = keys_by_scope((each for each in among if each.scope == a.scope), settings=limits)
     return Judging.by(session.models, limits.model_copy(update={"floor": -1.0}), keys).of_two(*pair)
 
 

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from ...models.encoder import Encoder
 from ...models.merger import whole_of
+from ...models.own_name import as_user
 from ...models.scorer import PairScorer, Thresholds, reads_context
 from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Scope, Verdict, rejection_key
 from .candidates import PART_FLOOR, Near, contexts_of
 from .judge import RIVALS, judge
-from .subjects import KeysOf
+from .subjects import NO_KEYS, KeysOf
 
 NEAREST = 6  # so many memories and statements a text is judged against,
 FLOOR = 0.3  # and none farther than this
@@ -181,6 +182,8 @@ class Known:
         def entails(premise: str, _hypothesis: str) -> float:
             return verdict.entailment[0 if premise == held.text else 1]
 
+        person = self._keys.get(new.scope, NO_KEYS).person
+        held, new = (replace(each, text=as_user(each.text, person)) for each in (held, new))
         same = whole_of((held, new), among=(held,), entails=entails)
         return Match(Finding.SAME if same else Finding.MORE, row.memory, said, verdict.auto, verdict, part)
 

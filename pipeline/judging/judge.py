@@ -18,6 +18,7 @@ from ...models import doubts as doubting
 from ...models.bindings import HALF_SAID, relation
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.keywords import CONTRADICTION_OVERLAP, opposed
+from ...models.own_name import as_user
 from ...models.same_statement import sameness, statement_key
 from ...models.scorer import (
     CONTRADICTION,
@@ -32,7 +33,7 @@ from ...models.text.tables import pattern, table_lines, table_words
 from ...models.text.words import exact_key, is_english, only_denied, overlap, significant_words, tokens
 from ...records import Candidate, Evidence, Label, Memory, Verdict
 from .candidates import Near
-from .subjects import NO_KEYS, UNCLEAR, KeysOf, apart, judged_text, keys_by_scope, unnamed
+from .subjects import NO_KEYS, UNCLEAR, KeysOf, MetadataKeys, apart, judged_text, keys_by_scope, unnamed
 
 EXACT = Evidence("exact", "same text but for case, white space or final punctuation")
 SAME = "same"  # kind of evidence: one statement, written differently; the detail says in what
@@ -112,7 +113,8 @@ def judge(
     for pair in candidates:
         same = EXACT if pair.exact else None
         if not pair.exact or {pair.a, pair.b} <= memories.keys():
-            same = same_evidence(memories[pair.a], memories[pair.b]) or same
+            a, b = memories[pair.a], memories[pair.b]
+            same = same_evidence(a, b, keys=known.get(a.scope, NO_KEYS)) or same
         differing = _apart(pair, memories, known)
         if differing is not None and differing.veto:
             verdicts[pair] = Verdict(_plain(pair), Label.DISTINCT, evidence=(differing,))
@@ -146,21 +148,22 @@ def _one_value(verdict: Verdict, memories: Mapping[str, Memory], single: Collect
     return replace(verdict, label=Label.CONTRADICTION, auto=False, probabilities=told, evidence=evidence)
 
 
-def same_evidence(a: Memory, b: Memory) -> Evidence | None:
+def same_evidence(a: Memory, b: Memory, *, keys: MetadataKeys = NO_KEYS) -> Evidence | None:
     """Why two memories are one statement by their words alone; None where they are not."""
     if exact_key(a.text) == exact_key(b.text):
         return EXACT
-    said = sameness(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
+    first, second = (as_user(memory.text, keys.person) for memory in (a, b))
+    said = sameness(first, second, a_date=a.stated_at, b_date=b.stated_at)
     return None if said is None else Evidence(SAME, said)
 
 
 def pair_input(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf | None = None) -> PairInput:
     """What a scorer may read of a candidate: the texts with the subjects that only the metadata names."""
     a, b = memories[pair.a], memories[pair.b]
-    subjects = (keys or {}).get(a.scope, NO_KEYS).subjects
+    meaning = (keys or {}).get(a.scope, NO_KEYS)
     return PairInput(
-        a=judged_text(a, subjects),
-        b=judged_text(b, subjects),
+        a=judged_text(a, meaning),
+        b=judged_text(b, meaning),
         cosine=pair.cosine,
         category=a.category,
         a_date=a.stated_at,
@@ -175,7 +178,8 @@ def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evi
     if a is None or b is None or not (a.metadata or b.metadata):
         return None
     meaning = keys.get(a.scope, NO_KEYS)
-    one = not pair.exact and statement_key(a.text) == statement_key(b.text)
+    first, second = (statement_key(as_user(memory.text, meaning.person)) for memory in (a, b))
+    one = not pair.exact and first == second
     return apart(a, b, meaning) or (unnamed(a, b, meaning) if one else None)
 
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ...models.own_name import as_user, name_in, only_own
 from ...models.text.tables import pattern, table_words
 from ...models.text.words import significant_words
 from ...records import Evidence, Memory, Scope
@@ -29,6 +30,7 @@ _SUBJECTS, _PROVENANCE, _HANDLES, _MOMENTS, _UNCLEAR_LISTS = (
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_NAME = 6  # words: a longer value is a remark and names nothing
 
+_SPEAKERS = {"agent_id", "actor_id"}
 _FEW = 4
 _HARDLY_REPEATS = 0.8
 """From so many holders on, a key with so large a share of different values groups nothing."""
@@ -40,6 +42,7 @@ class MetadataKeys:
 
     subjects: frozenset[str] = frozenset()
     unclear: frozenset[str] = frozenset()
+    person: str = ""  # the name of the user whose memories these are, where it is nobody else's
 
 
 KeysOf = Mapping[Scope, MetadataKeys]
@@ -56,20 +59,31 @@ def keys_by_scope(
     repeat, group nothing.
     """
     values: dict[Scope, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    texts: dict[Scope, list[str]] = defaultdict(list)
     for memory in memories:
+        texts[memory.scope].append(memory.text)
         for key, value in memory.metadata.items():
             name = plain_key(key)
             said = _spoken(value, lists=name in _UNCLEAR_LISTS)
             values[memory.scope][name] += ["/".join(said)] if said else []
     found = {}
-    for scope, held in values.items():
+    for scope, said_there in texts.items():
+        held = values[scope]
         meaning = {name: _meaning(name, settings or Settings()) for name in held}
         doubtful = (name for name, known in meaning.items() if known == UNCLEAR)
         found[scope] = MetadataKeys(
             frozenset(name for name, known in meaning.items() if known == SUBJECT),
             frozenset(name for name in doubtful if name in _UNCLEAR_LISTS or _groups(held[name])),
+            _person(scope, said_there),
         )
     return found
+
+
+def _person(scope: Scope, texts: Iterable[str]) -> str:
+    """The name of the one user of a scope; agents and actors may be the subject of what names nobody."""
+    ids = dict(scope.ids)
+    name = "" if ids.keys() & _SPEAKERS else name_in(ids.get("user_id", ""))
+    return name if name and only_own(name, texts) else ""
 
 
 def plain_key(key: str) -> str:
@@ -123,13 +137,17 @@ def signature(memory: Memory, keys: MetadataKeys) -> tuple[tuple[str, str], ...]
     return tuple((key, " ".join(_PLAIN.findall(value.casefold()))) for key, value in said.items())
 
 
-def judged_text(memory: Memory, keys: frozenset[str]) -> str:
-    """The text as scorers and guards read it: with the subjects in front that its words do not name."""
-    if not memory.metadata or not keys:
-        return memory.text  # as nearly always
-    words = significant_words(memory.text)
-    front = [value for value in subjects_of(memory, keys).values() if not significant_words(value) <= words]
-    return ", ".join(dict.fromkeys(front)) + ": " + memory.text if front else memory.text
+def judged_text(memory: Memory, keys: MetadataKeys) -> str:
+    """The text as scorers and guards read it: with the subjects in front that its words do not name.
+
+    The user's own name is "the user" in it.
+    """
+    text = as_user(memory.text, keys.person)
+    if not memory.metadata or not keys.subjects:
+        return text  # as nearly always
+    words, named = significant_words(memory.text), subjects_of(memory, keys.subjects)
+    front = [value for value in named.values() if not significant_words(value) <= words]
+    return ", ".join(dict.fromkeys(front)) + ": " + text if front else text
 
 
 def _meaning(key: str, settings: Settings) -> str:

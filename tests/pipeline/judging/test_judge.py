@@ -1,5 +1,7 @@
 """From probabilities to verdicts: the table, the vetoes, and what is never asked."""
 
+from dataclasses import replace
+
 import pytest
 from builders import CONTRADICTION, DUPLICATE, MAYBE, memory, plan_of
 from hypothesis import given, strategies as st
@@ -8,7 +10,7 @@ from mem0_dream.models.registry import load_encoder, load_scorer
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.judging.judge import EXACT, RULE, decide, judge, pair_input, suspected
 from mem0_dream.pipeline.plan import Resolve
-from mem0_dream.records import Candidate, Evidence, Label, Verdict
+from mem0_dream.records import Candidate, Evidence, Label, Scope, Verdict
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
@@ -250,3 +252,24 @@ def test_the_default_scorer_finds_or_asks(a: str, b: str) -> None:
     encoder, scorer = load_encoder(None, scorer="bundled"), load_scorer("bundled")
     plan = plan_of(store, scorer, encoder=encoder, settings=Settings())
     assert len(plan.merges) + len(plan.conflicts) + len(plan.unsure) == 1
+
+
+WANTS = "Wants short answers in code reviews."
+INES, BOT = Scope.of(user_id="ines"), Scope.of(user_id="ines", agent_id="bot")
+
+
+@pytest.mark.parametrize(
+    ("scope", "more", "same"),
+    [
+        (INES, "Likes tea.", True),
+        (INES, "Works with Ines from Porto.", False),
+        (Scope.of(agent_id="ines"), "Likes tea.", False),
+        (BOT, "Likes tea.", False),
+        (Scope.of(user_id="tomasz"), "Likes tea.", False),
+    ],
+)
+def test_the_name_of_a_scope_is_its_user_unless_somebody_else_has_it(scope, more, same):
+    texts = {"a": WANTS, "b": f"Ines {WANTS.lower()}", "c": more}
+    memories = {name: replace(memory(name, text), scope=scope) for name, text in texts.items()}
+    verdict = judge([Candidate("a", "b", 0.9)], memories, FakeScorer())[0]
+    assert verdict.auto == same
