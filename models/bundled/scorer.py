@@ -58,6 +58,7 @@ class BundledScorer:
         self.thresholds_alone = read_thresholds(folder, "thresholds_alone")
         self.name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}.{READ_IN}"
         self._screens = (folder / SCREEN_FILE).exists()
+        self._screened: dict[PairInput, float] = {}  # worth of what passed the screen and waits to be scored
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only."""
@@ -67,6 +68,7 @@ class BundledScorer:
         """Score as `score` does, with stage results taken from a cache."""
         scores = distinct(len(pairs))
         worth = self._worth(pairs, remember)
+        self._screened = {}
         rows = np.flatnonzero(worth > 0).tolist()
 
         def read(numbers: list[int], *, brief: bool = True) -> list[bool]:
@@ -91,13 +93,19 @@ class BundledScorer:
 
     def screened_out(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> NDArray[np.bool_]:
         """Which pairs need not be read: their store shows them to be distinct, bool [n]."""
-        out: NDArray[np.bool_] = self._worth(pairs, remember) == 0
+        worth = self._worth(pairs, remember)
+        self._screened |= {pair: told for pair, told in zip(pairs, worth.tolist(), strict=True) if told}
+        out: NDArray[np.bool_] = worth == 0
         return out
 
     def _worth(self, pairs: Sequence[PairInput], remember: Remember) -> columns.Floats:
         if not self._screens or all(pair.context is None for pair in pairs):
             return np.ones(len(pairs))
-        return self._screen.worth(pairs, remember)
+        known = self._screened
+        new = [at for at, pair in enumerate(pairs) if pair not in known]
+        worth = np.array([known.get(pair, 0.0) for pair in pairs])
+        worth[new] = self._screen.worth([pairs[at] for at in new], remember)
+        return worth
 
     def _read(self, pairs: Sequence[PairInput], *, brief: bool) -> NDArray[np.float32]:
         """What the texts of each pair say: their columns, and the entailments from and to the longer one.

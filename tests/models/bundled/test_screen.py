@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mem0_dream.models.bundled.scorer import FOLDER
+from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
 from mem0_dream.models.bundled.screen import SCREEN_FILE, Screen
 from mem0_dream.models.encoder import SentenceEncoder, TokenVectors
-from mem0_dream.models.scorer import PairInput
+from mem0_dream.models.scorer import PairInput, Remember, forgetful
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
 from mem0_dream.scripts.evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, read_worlds
 from mem0_dream.scripts.train.screen import candidates, save
@@ -49,6 +49,28 @@ def test_neither_order_nor_company_plays_a_part(screen: Screen, labelled: Labell
     assert np.array_equal(screen.worth([pair.swapped() for pair in pairs]) > 0, read)
     assert np.array_equal(screen.worth(pairs[::-1]) > 0, read[::-1])
     assert [bool(screen.worth([pair])[0] > 0) for pair in pairs[:20]] == read[:20].tolist()
+
+
+def test_what_passed_the_screen_is_not_screened_again_to_be_scored(
+    labelled: Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs, worth, screened = labelled[0][:120], Screen.worth, list[PairInput]()
+    expected = BundledScorer().score(pairs)
+
+    def counted(self: Screen, some: Sequence[PairInput], remember: Remember = forgetful) -> object:
+        screened.extend(some)
+        return worth(self, some, remember)
+
+    monkeypatch.setattr(Screen, "worth", counted)
+    scorer = BundledScorer()
+    out = scorer.screened_out(pairs)
+    left = [pair for pair, gone in zip(pairs, out, strict=True) if not gone]
+    assert 0 < len(left) < len(pairs)
+    said = scorer.score([*left, pairs[0].swapped()])
+    assert screened == [*pairs, pairs[0].swapped()]
+    assert np.array_equal(said.probabilities[:-1], expected.probabilities[~out])
+    scorer.score(left)  # what was scored is let go
+    assert screened[len(pairs) + 1 :] == left
 
 
 def test_a_pair_of_which_no_store_is_known_is_read(screen: Screen) -> None:
