@@ -15,9 +15,9 @@ import click
 
 from ...errors import DreamError
 from ..reporting.text import visible_lines
-from . import kinds, memories, night, pages, passes, runs, upkeep
+from . import memories, night, pages, passes, upkeep
 from .opening import full_commands
-from .options import GROUPS, MEM0, PASS, ROWS, Options, parameters, running
+from .options import GROUPS, MEM0, PASS, ROWS, STORES, Options, parameters, running, spoken_help
 from .terminal import WORDS, plain_terminal, tell
 
 _INTERRUPTED = 130
@@ -99,6 +99,7 @@ def _help_all(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     cls=DreamGroup,
     invoke_without_command=True,
     params=parameters(*PASS, kind=MEM0),
+    help=spoken_help(WORDS["passes"][MEM0]),
     context_settings=_WIDE,
     subcommand_metavar="[COMMAND]",
 )
@@ -109,13 +110,7 @@ def _help_all(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 )  # fmt: skip
 @click.pass_context
 def main(ctx: click.Context, /, **given: Any) -> None:
-    """Consolidate the long-term memory of an agent, here in mem0: merge duplicates, show what
-    contradicts, retire what is stale. Every change is shown first, and can be taken back.
-
-    \b
-    Example:
-      mem0-dream --config mem0.yaml --user-id alice
-    """  # noqa: D205, D301  (click's own escape keeps the example's lines)
+    """A pass over a mem0 store, unless a command is named."""
     ctx.obj = options = Options.gather(ctx, given)
     if ctx.invoked_subcommand is None:
         passes.start(ctx, options)
@@ -137,12 +132,13 @@ def _pass_over(kind: str) -> click.Command:
             given[place] = named
         passes.start(ctx, Options.gather(ctx, given, kind=kind))
 
-    text = WORDS["passes"][kind]
-    return GroupedCommand(kind, params=params, callback=run, help=text, context_settings=_WIDE)
+    told = spoken_help(WORDS["passes"][kind])
+    return GroupedCommand(kind, params=params, callback=run, help=told, context_settings=_WIDE)
 
 
-for _module in (passes, pages, memories, runs, night, upkeep, kinds):
+for _module in (passes, pages, memories, night, upkeep):
     for _command in (each for each in vars(_module).values() if isinstance(each, click.Command)):
         main.add_command(_command)
-for _command in map(_pass_over, WORDS["passes"]):
-    main.add_command(_command)
+for _kind in STORES:
+    if _kind != MEM0:
+        main.add_command(_pass_over(_kind))

@@ -1,26 +1,36 @@
-"""The commands about single memories and about all of them: status, why, history, check, forget."""
+"""The commands about memories, and about what was done with them."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from datetime import time, timedelta
+from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from ...errors import UsageError
+from ..answers import Answer
+from ..plan import RunResult, UndoResult
 from ..reporting.text import day, one_line, visible
-from ..stores.base import ScopeFilter
+from ..stores.base import LINKS, ScopeFilter
 from .asking import confirmed
-from .opening import again, full_commands, known_scopes, open_session, refuse_gaps, tell_fidelity
-from .options import TROUBLE, Options, command, moment
+from .night import show_last
+from .opening import (
+    again,
+    full_commands,
+    known_runs,
+    known_scopes,
+    open_session,
+    recalled,
+    refuse_gaps,
+    tell_fidelity,
+)
+from .options import TROUBLE, Options, command, keep, moment
 from .terminal import answer, echo, tell
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ...records import Memory, Verdict
     from ..engine import Session
 
@@ -31,12 +41,7 @@ if TYPE_CHECKING:
     "--across", "repeated", is_flag=True, help="List what is said in several scopes, in whatever words."
 )
 def status(options: Options, *, check: bool, repeated: bool) -> None:
-    """Show what the store holds, how it is doing and what was done to it; changes nothing.
-
-    Example:
-      mem0-dream status --config mem0.yaml --all
-      mem0-dream status --file memory.jsonl --core core-memory.json --check
-    """
+    """Show what the store holds, how it is doing and what was done to it; changes nothing."""
     from ..fronts import found_status
     from ..planning.engine import judged
     from ..reporting.health import health_lines
@@ -67,13 +72,7 @@ def status(options: Options, *, check: bool, repeated: bool) -> None:
 @click.argument("first")
 @click.argument("second")
 def why(options: Options, first: str, second: str) -> None:
-    """Say how two memories are judged and why, whether or not anything is proposed about them.
-
-    FIRST and SECOND are ids, names or paths, or beginnings of them, as the report prints them.
-
-    Example:
-      mem0-dream why 1f2e3d4c 5a6b7c8d --config mem0.yaml
-    """
+    """Say how two memories are judged and why, whether or not anything is proposed about them."""
     from ..reporting.pair import pair_lines
 
     with open_session(options) as session:
@@ -90,15 +89,7 @@ def why(options: Options, first: str, second: str) -> None:
 @click.argument("query", required=False)
 @click.option("--as-of", type=moment, metavar="DATE", help="Only what was held true then.")
 def history(options: Options, *, query: str | None, as_of: datetime | None) -> None:
-    """Show what a memory said before, and what took its place; changes nothing.
-
-    QUERY is an id, the beginning of one, or words of a memory, also of one that is gone. Without it, --as-of
-    lists all that was held true at a date.
-
-    Example:
-      mem0-dream history "lives in" --config mem0.yaml --user-id alice
-      mem0-dream history --as-of 2026-03-01 --config mem0.yaml --user-id alice
-    """
+    """Show what a memory said before, and what took its place; changes nothing."""
     query = (query or "").strip()
     if as_of is not None and as_of.time() == time():  # a date means all of it
         as_of += timedelta(days=1, microseconds=-1)
@@ -140,15 +131,7 @@ def _judged(session: Session, a: Memory, b: Memory, among: Iterable[Memory]) -> 
 )
 @click.option("--threshold", type=int, help="With --learning: relevance from which to save. [default: 5]")
 def check(options: Options, texts: tuple[str, ...], *, learning: str | None, threshold: int | None) -> None:
-    """Say what each TEXT is to the memories before you store it: new, the same, more, or against one.
-
-    Without TEXT each line of the input is one. Writes nothing. Exit code 10: all of it is known, or the
-    learning is not worth saving.
-
-    Example:
-      mem0-dream check "Lives in Faro now" --config mem0.yaml --user-id alice
-      mem0-dream check --learning learning.json --file memory.jsonl --core core-memory.json
-    """
+    """Say what each TEXT is to the memories before you store it: new, the same, more, or against one."""
     options.scopes()  # whose memories are meant is asked before anything is read
     from ..judging.check import Finding
     from ..reporting.pair import check_json, check_lines
@@ -203,11 +186,7 @@ def _input_lines() -> tuple[str, ...]:
     help="Show at most so many memories.",
 )  # fmt: skip
 def forget(options: Options, query: str, *, limit: int) -> None:
-    """Find memories about QUERY, and forget the ones you pick; undo brings them back.
-
-    Example:
-      mem0-dream forget "old phone number" --config mem0.yaml --user-id alice
-    """
+    """Find memories about QUERY, and forget the ones you pick; undo brings them back."""
     from ..fronts import about
     from ..planning.forgetting import forget_plan
     from ..reporting.report import CANCELLED
@@ -267,3 +246,113 @@ def _pick(count: int) -> list[int]:
     if not all(word.isdigit() and 1 <= int(word) <= count for word in words):
         raise UsageError(f"Give numbers from 1 to {count}, or all; nothing was changed.")
     return sorted({int(word) - 1 for word in words})
+
+
+@command("store", "json")
+@click.option(
+    "--last", is_flag=True, help="Only the last unattended run, from the journal; exit code 9 on trouble."
+)
+@click.option(
+    "--within", type=click.FloatRange(min=0), default=36, show_default=True, metavar="HOURS",
+    help="With --last: a job that has not run for so long is in trouble.",
+)  # fmt: skip
+def runs(options: Options, *, last: bool, within: float) -> None:
+    """List the runs of this store, newest first; of all stores if none is named."""
+    if last:
+        show_last(options, within=within, as_json=options.as_json)
+        return
+    from ..reporting.status import run_json, run_line
+
+    if not options.names_store:
+        stores = known_runs(options)
+        rows = [run_json(*each) | {"store": place} for place, told in stores for each in told]
+        shown = [x for place, told in stores for x in (f"{place}:", *(f"  {run_line(*r)}" for r in told))]
+        answer(rows, shown or ["No runs yet."], as_json=options.as_json)
+        return
+    with open_session(options) as session:
+        fingerprint = session.store.fingerprint
+        listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + LINKS)]
+        listed.sort(key=lambda run: run.started_at, reverse=True)
+        told = [(run, session.journal.changes(run.id)) for run in listed]
+        changes = ((each, session.kind.relations(session.journal, each[0].id)) for each in told)
+        lines = (run_line(*each) + (f", {changed.counts}" if changed else "") for each, changed in changes)
+        shown = [] if options.as_json else list(lines) or ["No runs yet."]
+    answer([run_json(*each) for each in told], shown, as_json=options.as_json)
+
+
+@command("store", "scope")
+@click.argument("run", required=False)
+@click.option(
+    "--only", "ids", multiple=True, metavar="ID",
+    help="Only what was done to this memory, or with it; repeatable.",
+)  # fmt: skip
+def undo(options: Options, run: str | None, *, ids: tuple[str, ...]) -> None:
+    """Take RUN back, or the newest run: restore what it removed, withdraw what it added."""
+    options = keep(recalled(options, run))
+    scopes = options.named_scopes()
+    with open_session(options) as session, session.locked():
+        done = session.undo(run, now=options.clock, only=ids, scopes=scopes if scopes.ids else None)
+        _echo_result(done, session.answered)
+
+
+@command("store")
+@click.argument("run", required=False)
+def resume(options: Options, run: str | None) -> None:
+    """Finish RUN, or the newest run that was interrupted; the journal knows the store of RUN."""
+    options = keep(recalled(options, run))
+    with open_session(options) as session, session.locked():
+        _echo_result(session.resume(run, now=options.clock), session.answered)
+
+
+@command("store")
+@click.argument("first", required=False)
+@click.argument("second", required=False)
+@click.option("--list", "as_list", is_flag=True, help="List what was rejected, skipped or taken back.")
+@click.option(
+    "--forget", "withdrawn", multiple=True,
+    help="Withdraw an answer by its number, or all of a run; repeatable.",
+)  # fmt: skip
+def reject(
+    options: Options, first: str | None, second: str | None, *, as_list: bool, withdrawn: tuple[str, ...]
+) -> None:
+    """Never propose anything about this pair of memories again, until one of them changes."""
+    asked = (first is not None or second is not None) + as_list + bool(withdrawn)
+    if asked != 1 or (second is None) != (first is None):
+        raise UsageError("Give two ids, or --list, or --forget with the number of an answer.")
+    from ..fronts import answer_lines
+
+    with open_session(options) as session, session.locked():
+        if as_list:
+            click.echo("\n".join(answer_lines(session, session.answered)) or "No answers yet.")
+        elif withdrawn:
+            _withdraw(session, withdrawn)
+        else:
+            memories = session.read(ScopeFilter()).memories
+            a, b = (found(session, memories, str(text)) for text in (first, second))
+            session.reject(a, b, now=options.clock)
+            click.echo("Noted: this pair will not be proposed again.")
+
+
+def _withdraw(session: Session, named: tuple[str, ...]) -> None:
+    answers = session.answered
+    chosen = [each for each in answers if {str(each.number), each.run} & set(named) - {""}]
+    unknown = set(named) - {word for each in chosen for word in (str(each.number), each.run)}
+    if unknown:
+        told = "`reject --list` shows their numbers and runs. Nothing was withdrawn."
+        raise UsageError(f"There is no answer {min(unknown)!r}; {told}")
+    session.withdraw(chosen)
+    click.echo(f"Withdrawn: {len(chosen)}. It may be proposed again.")
+
+
+def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> None:
+    from ..reporting import report
+
+    if isinstance(result, RunResult):
+        click.echo(report.summary(result))
+        return
+    click.echo(report.undo_summary(result))
+    click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
+    if any(each.run == result.run and not each.closes for each in answers):
+        click.echo("Conflicts that had been answered are open again.", err=True)
+    for memory_id, reason in result.kept:
+        click.echo(visible(f"Left alone: memory {memory_id}: {reason}"))

@@ -199,14 +199,7 @@ def _systemd_word(word: str) -> str:
 @click.option("--time-zone", default="UTC", show_default=True, help="IANA name of the time zone.")
 @click.argument("further", nargs=-1, type=click.UNPROCESSED)
 def schedule(options: Options, printed: str, time_zone: str, further: tuple[str, ...]) -> None:
-    """Print an entry that looks every night whether a consolidation is due; installs nothing.
-
-    Options of a pass that the entry shall have, too, stand after two dashes.
-
-    Example:
-      mem0-dream schedule --print cron --time-zone Europe/Berlin --file memory.jsonl
-      mem0-dream schedule --print k8s --config mem0.yaml --all -- --retire --metrics /state/night.prom
-    """
+    """Print an entry that looks every night whether a consolidation is due; installs nothing."""
     require_place(options)
     options.scopes()
     # A scheduler has no search path of ours.

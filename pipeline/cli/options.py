@@ -8,7 +8,6 @@ subcommand leaves out is taken from the group, so `mem0-dream --config c.yaml st
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ from click.core import ParameterSource
 
 from ...errors import ConfigError, UsageError
 from ...records import ActionKind, as_utc
-from .terminal import color_option, set_up_logs
+from .terminal import WORDS, color_option, set_up_logs
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -317,13 +316,15 @@ def parameters(*on: str, kind: str = "") -> list[click.Parameter]:
     return [*found, *([color_option()] if "store" in on else [])]
 
 
+def spoken_help(*parts: str) -> str:
+    """The help of a command of these parts, the lines of its example as they are."""
+    return "\n\n".join(part.strip() for part in parts).replace("Example:\n", "\b\nExample:\n")
+
+
 def command(
     *on: str, name: str | None = None, kind: str | None = None
 ) -> Callable[[Callable[..., None]], click.Command]:
-    """Make a command of a function: it is given the options of these sorts, and what is its own beside them.
-
-    For the sorts see `Row`. With a kind it works on such a store alone.
-    """
+    """Make a command of a function: it takes the options of these sorts (see `Row`), of one kind if named."""
 
     def decorate(work: Callable[..., None]) -> click.Command:
         own: list[click.Parameter] = list(reversed(getattr(work, "__click_params__", [])))
@@ -333,9 +334,10 @@ def command(
             options = Options.gather(ctx, given, kind=kind)
             work(options, **{param: value for param, value in given.items() if param not in ROWS})
 
-        told = inspect.cleandoc(work.__doc__ or "").replace("Example:\n", "\b\nExample:\n")
+        called = name or work.__name__
+        told = spoken_help(str(work.__doc__), WORDS["more"].get(called, ""))
         params = [*own, *parameters(*on, *(("other",) if "store" in on else ()))]
-        return click.Command(name or work.__name__, params=params, callback=run, help=told)
+        return click.Command(called, params=params, callback=run, help=told)
 
     return decorate
 

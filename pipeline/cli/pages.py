@@ -36,15 +36,7 @@ _OURS = '<meta name="generator" content="mem0-dream">'
 )
 @click.option("--force", is_flag=True, help="Write over a file that is no report.")
 def report_command(options: Options, run: str | None, output: str, *, force: bool) -> None:
-    """Write what a pass would do as one HTML file, to be read in any browser; changes nothing.
-
-    With RUN, a name from `mem0-dream runs`, the page shows what that run found and what it left. The file
-    holds the texts of the memories, and asks nothing of any network.
-
-    Example:
-      mem0-dream report --config mem0.yaml --all -o report.html
-      mem0-dream report 20261121-030000-1f2e --config mem0.yaml
-    """
+    """Write what a pass would do as one HTML file, to be read in any browser; changes nothing."""
     from ...models.text.words import counted
     from ..fronts import plan_material, run_material
     from ..reporting.html import page_data, render
@@ -79,14 +71,7 @@ def report_command(options: Options, run: str | None, output: str, *, force: boo
     "--open/--no-open", "opens", default=None, help="Open the browser. [default: where there is one]"
 )
 def review_command(options: Options, *, port: int, opens: bool | None) -> None:
-    """Look at the plan in the browser, answer proposal by proposal, and apply what you accepted.
-
-    The page is served to this machine alone, under a link that holds a secret. Answers are kept at once;
-    nothing is changed before you press Apply. End it with Ctrl-C.
-
-    Example:
-      mem0-dream review --config mem0.yaml --user-id alice
-    """
+    """Look at the plan in the browser, answer proposal by proposal, and apply what you accepted."""
     missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
     if missing:
         told = f"A review in the browser needs {', '.join(missing)}"
@@ -113,14 +98,7 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
 @command("store", "scope", "plan", "write", name="mcp")
 @click.option("--allow-write", is_flag=True, help="Switch on the tools that change memories.")
 def mcp_command(options: Options, *, allow_write: bool) -> None:
-    """Serve passes to an agent over the Model Context Protocol, on the standard streams.
-
-    Without --allow-write the agent can look and ask, and change nothing.
-
-    Example:
-      mem0-dream mcp --config mem0.yaml --user-id alice
-      mem0-dream mcp --store md --root . --allow-write
-    """
+    """Serve passes to an agent over the Model Context Protocol, on the standard streams."""
     require_store(options)
     try:
         from ..mcp.server import DreamServer

@@ -19,11 +19,11 @@ from ..plan import acts
 from ..planning.plan_file import dump_plan, parse_plan
 from ..reporting.text import visible
 from .asking import Questions, confirmed, looked, may_ask, told_added, warned
-from .kinds import ready, repaired
 from .night import due_reason, night, note_night, tell_due
 from .opening import OPENED, again, journal_of, known_scopes, open_session, refuse_gaps, tell_fidelity
 from .options import GRAPH, MARKDOWN, Options, command, running
 from .terminal import answer, echo, tell
+from .upkeep import ready, repaired
 
 if TYPE_CHECKING:
     from ..engine import Session
@@ -217,11 +217,7 @@ def _reporter(session: Session, proposal: Proposal, options: Options) -> Report:
 @command("store", "scope", "plan", name="plan")
 @click.option("-o", "--output", default="-", show_default=True, help="Write the plan here.")
 def plan_command(options: Options, output: str) -> None:
-    """Write the plan as JSON Lines, to be read, edited and applied later.
-
-    Example:
-      mem0-dream plan --config mem0.yaml --user-id alice -o plan.jsonl
-    """
+    """Write the plan as JSON Lines, to be read, edited and applied later."""
     with open_session(options) as session:
         plan = looked(session, options).plan
     if output == "-":
@@ -241,15 +237,7 @@ def plan_command(options: Options, output: str) -> None:
 )
 @click.option("--yes", is_flag=True, help="Apply without asking.")
 def apply_command(options: Options, file: str, *, yes: bool) -> None:
-    """Apply the plan in FILE (- reads it from the input), with the answers that its lines hold.
-
-    A line may say "answer": yes, no or skip; a conflict a, b, both, same or skip, or "choice": a or b; a
-    conflict or a removal "still", for what holds as of today; "edit" takes a text of your own from
-    "edited". What was answered elsewhere about the same proposals holds, too.
-
-    Example:
-      mem0-dream apply plan.jsonl --config mem0.yaml --yes
-    """
+    """Apply the plan in FILE (- reads it from the input), with the answers that its lines hold."""
     from ..reporting import report
 
     try:

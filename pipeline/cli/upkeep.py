@@ -1,24 +1,32 @@
-"""Upkeep between passes: links beside the memories, decisions fitted to a person's own, and the cache."""
+"""Upkeep between passes, and what the command line does for one kind of store alone."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ...errors import UsageError
+from ...errors import RefusedChangeError, UsageError
+from ..reporting.text import clip, visible
+from ..stores.base import ScopeFilter
 from .asking import confirmed
 from .opening import again, open_session, refuse_gaps
-from .options import TROUBLE, Options, command
+from .options import GRAPH, MARKDOWN, TROUBLE, Options, command
 from .terminal import answer, tell
 
 if TYPE_CHECKING:
+    from ..engine import Session
     from ..judging.calibration import Calibration, LabelledPair
+    from ..kinds.graph import GraphKind
+    from ..stores.graph.entities import Node
+    from ..stores.markdown.store import MarkdownStore
     from ..stores.mem0.doctor import Condition
+
 
 MEGABYTE = 1 << 20
 PRECISION = 0.98  # share of automatic merges that must be right on the labelled pairs
@@ -28,13 +36,7 @@ PRECISION = 0.98  # share of automatic merges that must be right on the labelled
 @click.option("--dry-run", is_flag=True, help="Count and change nothing; exit code 9 if something is wrong.")
 @click.option("--yes", is_flag=True, help="Repair without asking.")
 def doctor(options: Options, *, yes: bool) -> None:
-    """Count the links of a mem0 store that lead to no memory, and the merged memories that have none.
-
-    Nothing is repaired before you agree; `undo` with the name of the run takes a repair back.
-
-    Example:
-      mem0-dream doctor --config mem0.yaml --dry-run
-    """
+    """Count the links of a mem0 store that lead to no memory, and the merged memories that have none."""
     from ..writing.writer import Writer
 
     with open_session(options) as session, session.locked():
@@ -102,13 +104,7 @@ def _to_json(state: Condition) -> dict[str, Any]:
 @click.option("--reset", is_flag=True, help="Forget fitted thresholds and use the scorer's own again.")
 @click.option("--state-dir", type=click.Path(path_type=Path), help="Where fitted thresholds are kept.")
 def calibrate(options: Options, file: Path | None, *, precision: float, reset: bool) -> None:
-    """Fit the thresholds to the labelled pairs in FILE, for a stated precision of automatic merges.
-
-    Without FILE they are the answers that were given in the terminal, in the browser and through agents.
-
-    Example:
-      mem0-dream calibrate my-pairs.jsonl --precision 0.99
-    """
+    """Fit the thresholds to the labelled pairs in FILE, for a stated precision of automatic merges."""
     from ...models.registry import load_scorer
     from ...settings import Settings
     from ..judging import calibration
@@ -171,16 +167,161 @@ def _table(fitted: Calibration, count: int) -> str:
 @click.option("--prune", type=click.IntRange(0), metavar="MB", help="Drop the oldest until so much is left.")
 @click.option("--state-dir", type=click.Path(path_type=Path), help="Where the cache lives.")
 def cache(options: Options, *, prune: int | None) -> None:
-    """Say how large the cache of vectors and readings is, or make it smaller.
-
-    It holds hashes and numbers, no texts. What is not in it is computed again; it may be deleted at any time.
-
-    Example:
-      mem0-dream cache --prune 500
-    """
+    """Say how large the cache of vectors and readings is, or make it smaller."""
     from ..judging.cache import MAX_BYTES, Cache
 
     kept = Cache(options.state)
     entries, size = kept.prune(MAX_BYTES if prune is None else prune * MEGABYTE)
     held, most = f"{entries:,} entries, {size / MEGABYTE:.1f} MB", MAX_BYTES // MEGABYTE
     click.echo(f"{kept.path}: {held} of at most {most:,}.")
+
+
+def ready(session: Session, options: Options) -> bool:
+    """Before a pass: refuse what cannot be, and say what the kind calls for; False ends it."""
+    if session.store.kind == MARKDOWN:
+        return _announced(session, options)
+    if session.store.kind == GRAPH:
+        if options.repair and (options.dry_run or (options.as_json and not options.auto)):
+            raise UsageError("--repair changes the graph, and a dry run does not; choose one.")
+        try:
+            _kind(session).core  # noqa: B018  (read to see whether it can be)
+        except RefusedChangeError as error:
+            tell(f"{error}; nothing can be promoted.")
+    return True
+
+
+def repaired(session: Session, options: Options) -> bool:
+    """Move broken lines away, shown and asked about first; False if the person did not want it."""
+    if not options.repair:
+        return True
+    kind = _kind(session)
+    broken, archive = kind.store.document().broken, kind.store.archive
+    plan = kind.repair(options.clock)
+    if plan is None:
+        tell("there are no broken lines.")
+        return True
+    click.echo(f"Broken lines ({len(broken)}):", err=options.auto)
+    for number, line in broken:
+        click.echo(f"  line {number}, {line.reason}: {clip(line.raw)}", err=options.auto)
+    if not options.auto and not confirmed(f"Proposed: move them to {archive}."):
+        return False
+    result = session.apply(plan, now=options.clock)
+    for _, reason in result.moved:
+        raise RefusedChangeError(f"The broken lines stay: {reason}.")
+    tell(f"{len(broken)} broken lines moved to {archive}.")
+    tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
+    return True
+
+
+@command("store", kind=GRAPH)
+@click.argument("name")
+def restore(options: Options, name: str) -> None:
+    """Bring a forgotten memory back from the archive, with its relations."""
+    with _opened(options) as (session, kind, _), session.locked():
+        relations, left = kind.store.bring_back(name, now=options.clock)
+        click.echo(f"Restored: {visible(name)}, with {relations} relations.")
+        if left:
+            click.echo(f"Left out: {left} relations to memories that are gone.")
+
+
+@command("store", "plan", "json", kind=GRAPH)
+@click.option("--quick", is_flag=True, help="Only this week's learnings and uses.")
+@click.option("--beliefs", "about_beliefs", is_flag=True, help="What speaks for and against the core memory.")
+@click.option("--memories", "about_memories", is_flag=True, help="All memories by effectiveness.")
+def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memories: bool) -> None:
+    """Look back: what worked and what did not since the last run; changes nothing."""
+    if quick + about_beliefs + about_memories > 1:
+        raise UsageError("--quick, --beliefs and --memories exclude each other; choose one.")
+    from ..reporting import graph
+    from ..writing.journal import RunState
+
+    with _opened(options) as (session, kind, nodes):
+        if about_beliefs:
+            data, lines = graph.beliefs(kind.core, nodes, kind.reader(session.means(options.moment)))
+        elif about_memories:
+            data, lines = graph.ranking(nodes)
+        elif quick:
+            data, lines = graph.this_week(nodes, options.moment)
+        else:
+            last, journal = kind.store.notes.last, session.journal
+            # What the last run did counts only while it stands.
+            stands = last and last.run and journal.run(last.run).state is RunState.APPLIED
+            done = graph.carried_out(last.run, journal) if last and stands else ()
+            data, lines = graph.look_back(nodes, last, done)
+    answer(data, map(visible, lines), as_json=options.as_json)
+
+
+@command("store", "plan", "json", kind=GRAPH)
+@click.option("--focus", help="Protect what is about this topic from being forgotten.")
+@click.option("--reset", is_flag=True, help="Take the focus back.")
+def attention(options: Options, *, focus: str | None, reset: bool) -> None:
+    """Show what the memory is about at present; set or reset a focus by hand."""
+    from ...models.text.words import significant_words
+    from ..rules.graph_use import attention_lines, focused, topics
+    from ..stores.graph.store import FOCUS
+
+    if focus is not None and reset:
+        raise UsageError("--focus and --reset exclude each other; choose one.")
+    if focus is not None and not focus.strip():
+        raise UsageError("The focus is empty; give a topic, or take it back with --reset.")
+    if focus is not None and not significant_words(focus):
+        raise UsageError(f"The focus {focus!r} holds no word that tells memories apart; give a topic.")
+    with _opened(options) as (_, kind, nodes):
+        notes = kind.store.notes
+        if focus is not None or reset:
+            notes.note(FOCUS, focus)
+        topic: str | None = notes.noted(FOCUS)
+        shown = topics(nodes, now=options.moment, settings=kind.graph, focus=topic)
+        matched = focused(nodes, topic)
+        whole = {"focus": topic, "in_focus": list(matched), "topics": [item.to_json() for item in shown]}
+        lines = attention_lines(shown, topic, len(matched))
+        answer(whole, map(visible, lines), as_json=options.as_json)
+
+
+@contextlib.contextmanager
+def _opened(options: Options) -> Iterator[tuple[Session, GraphKind, tuple[Node, ...]]]:
+    from ..stores.graph.entities import nodes_of
+
+    with open_session(options) as session:
+        yield session, _kind(session), nodes_of(session.read(ScopeFilter()).memories)
+
+
+def _kind(session: Session) -> GraphKind:
+    return cast("GraphKind", session.kind)  # opened by `open_graph`
+
+
+def _announced(session: Session, options: Options) -> bool:
+    """Say where there is no memory at all; whether any directory has one, or an index."""
+    from ..reporting.markdown import EMPTY, across
+    from ..stores.markdown.directories import INDEX, NONE_FOUND, other_places
+
+    store = cast("MarkdownStore", session.store)
+    if options.across:
+        answer(*across(store.root, session.models, given=options.memory_dirs or ()), as_json=options.as_json)
+        return False
+    if not store.directories:
+        click.echo(NONE_FOUND)
+        for place in other_places(store.root):
+            told = f"{place} holds Markdown files; if they are memories, add --memory-dir {place}"
+            click.echo(visible(told))
+    empty = [each for each in store.directories if not (each.topics() or each.is_index_alone())]
+    if len(empty) == len(store.directories):  # else the report says what there is
+        for directory in empty:
+            click.echo(visible(f"{directory.name}: {EMPTY}"))
+    return len(empty) < len(store.directories) or any((each.path / INDEX).is_file() for each in empty)
+
+
+@command()
+@click.option("--memory-root", required=True, help="The memory directory, as the agent sees it.")
+@click.option("--transcripts", required=True, help="The folder of its session transcripts.")
+@click.option("--extra", help="Text to put behind the rest.")
+def prompt(_options: Options, *, memory_root: str, transcripts: str, extra: str | None) -> None:
+    """Print the four-phase prompt, for an agent that consolidates its own memory."""
+    from ..rules.markdown_index import LINE_LENGTH, LONG_LINE, MAX_BYTES
+    from ..stores.markdown.directories import MAX_LINES
+
+    limits = {"line_length": LINE_LENGTH, "long_line": LONG_LINE, "max_lines": MAX_LINES}
+    text = (files(__package__) / "prompt.md").read_text(encoding="utf-8").format(
+        memory_root=memory_root, transcripts=transcripts, max_kilobytes=MAX_BYTES // 1000, **limits
+    )  # fmt: skip
+    click.echo(text if not extra else f"{text}\n## Additional context\n\n{extra.strip()}\n", nl=False)

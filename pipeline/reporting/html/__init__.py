@@ -411,12 +411,11 @@ def done_data(actions: Iterable[Action], retires: Collection[str]) -> dict[str, 
     return {"tally": counted, "done": done}
 
 
-def history_data(points: Iterable[Point], now_counts: Mapping[Scope, int], now: str) -> dict[str, Any]:
+def history_data(points: Sequence[Point], now_counts: Mapping[Scope, int], now: str) -> dict[str, Any]:
     """The points as the page draws them, oldest first, and the store as it stands behind the last."""
-    told = sorted(points, key=lambda point: (point["at"], point["id"]))
-    scopes = sorted({scope for point in told for scope in point["before"]} | set(now_counts))
+    scopes = sorted({scope for point in points for scope in point["before"]} | set(now_counts))
     unseen = ("done", "retires")
-    runs = [{name: each for name, each in point.items() if name not in unseen} for point in told]
+    runs = [{name: each for name, each in point.items() if name not in unseen} for point in points]
     for run in runs:
         run |= {name: [run[name].get(scope) for scope in scopes] for name in ("before", "after")}
     present = {"at": now, "counts": [now_counts.get(scope) for scope in scopes]}

@@ -215,9 +215,9 @@ class TestOverTime:
             **counts,
         }
         point |= {"done": [], "retires": ()}
-        data = history_data([point], {ALICE: 9}, "2026-11-21T00:00:00+00:00")
+        data = history_data([point, point | {"id": "a"}], {ALICE: 9}, "2026-11-21T00:00:00+00:00")
         told = {"id": "r", "at": began, "state": "applied", "before": [10], "after": [8], **counts}
-        assert data["runs"] == [told]
+        assert data["runs"] == [told, told | {"id": "a"}]  # in the order in which they ran
         assert data["now"]["counts"] == [9]
 
     def test_a_run_that_was_taken_back_kept_everything(self) -> None:
