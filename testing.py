@@ -18,7 +18,7 @@ import numpy as np
 from .models.scorer import PairInput, PairScores, Thresholds
 from .pipeline.stores import base
 from .pipeline.stores.base import Snapshot
-from .records import Inventory, Memory, Scope, noted_moment, says_pinned
+from .records import Memory, Scope, noted_moment, says_pinned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,11 +105,9 @@ class InMemoryStore(base.Store):
     def __repr__(self) -> str:
         return f"InMemoryStore({json.dumps(self.rows, indent=1)})"
 
-    def read(self, scopes: base.ScopeFilter) -> Inventory:
-        """List the matching memories."""
+    def _listed(self, scopes: base.ScopeFilter) -> tuple[Iterable[Memory], Iterable[str]]:
         memories = [self.parse(Snapshot(memory_id, row)) for memory_id, row in self.rows.items()]
-        matching = (memory for memory in memories if scopes.matches(memory.scope))
-        return Inventory(self.fingerprint, tuple(sorted(matching, key=lambda m: m.id)), self.gaps)
+        return [memory for memory in memories if scopes.matches(memory.scope)], self.gaps
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Copies of the given records, those that exist."""

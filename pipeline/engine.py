@@ -36,7 +36,7 @@ from .planning.stages import Observer, Silent
 from .reporting.report import Report
 from .rules.hygiene import shown_text
 from .stores.base import LINKS, ScopeFilter, Store
-from .stores.files.database import state_directory
+from .stores.files import state_directory
 from .writing.access import AccessLog
 from .writing.journal import Journal, RunState
 from .writing.lock import store_lock

@@ -243,7 +243,7 @@ class Options:
     @property
     def state(self) -> Path:
         """Where state lives."""
-        from ..stores.files.database import state_directory
+        from ..stores.files import state_directory
 
         return state_directory(self.state_dir)
 

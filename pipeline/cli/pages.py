@@ -40,7 +40,7 @@ def report_command(options: Options, run: str | None, output: str, *, force: boo
     from ...models.text.words import counted
     from ..fronts import plan_material, run_material
     from ..reporting.html import page_data, render
-    from ..stores.files.database import make_private
+    from ..stores.files import make_private
 
     if run is None:
         options.scopes()  # whose memories are meant is asked before anything is opened

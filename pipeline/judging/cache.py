@@ -34,7 +34,7 @@ from ...models.scorer import (
     Wrapped,
 )
 from ...settings import Settings
-from ..stores.files.database import make_private
+from ..stores.files import make_private
 from .calibration import load_thresholds
 
 FILE_NAME = "cache.sqlite3"

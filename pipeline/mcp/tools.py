@@ -30,7 +30,7 @@ from ..reporting.report import Report, summary, undo_summary
 from ..reporting.text import bracketed, visible_lines, whole
 from ..review import Review, digest
 from ..rules.graph_relevance import Learning
-from ..stores.files.database import Database, state_directory
+from ..stores.files import Database, state_directory
 from ..writing.journal import RunState
 
 Data = dict[str, Any]

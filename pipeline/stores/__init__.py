@@ -89,7 +89,7 @@ def client_fingerprint(client: Any) -> str:  # noqa: ANN401
 
 
 def _open_files(path: Path, state_dir: Path | str | None) -> Store:
-    from .files.database import state_directory
+    from .files import state_directory
 
     state = state_directory(state_dir)
     if path.is_dir():

@@ -7,7 +7,7 @@ knows what was done before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -115,8 +115,7 @@ class ScopeFilter:
 
     def matches(self, scope: Scope) -> bool:
         """Whether the scope holds every id of this filter."""
-        have = dict(scope.ids)
-        return all(have.get(name) == value for name, value in self.ids.items())
+        return self.ids.items() <= dict(scope.ids).items()
 
     def known(self, keys: Sequence[str], kind: str) -> dict[str, str]:
         """The ids, none empty, for a store that scopes memories by these keys; `UsageError` for others."""
@@ -135,6 +134,7 @@ class Store:
     fingerprint: str  # equal for equal places; holds no secret
     capabilities: Capabilities
     called: str  # the place in a sentence, such as "a knowledge graph"
+    fidelity: tuple[str, ...] = ()  # what an undo cannot give back
     section: Mapping[str, Any] = MappingProxyType({})  # limits in the store's own configuration, unchecked
     llm: Mapping[str, Any] | None = None  # the language model that this configuration names
 
@@ -148,6 +148,12 @@ class Store:
 
         `UsageError` if the filter names an id that this kind does not know, `StoreError` if nothing answers.
         """
+        memories, gaps = self._listed(scopes)
+        in_order = tuple(sorted(memories, key=lambda memory: memory.id))
+        return Inventory(self.fingerprint, in_order, tuple(dict.fromkeys(gaps)), self.fidelity)
+
+    def _listed(self, scopes: ScopeFilter) -> tuple[Iterable[Memory], Iterable[str]]:
+        """Every memory in any order, and why these may not be all."""
         raise NotImplementedError
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
@@ -163,8 +169,8 @@ class Store:
         return None
 
     def finds(self, memory_id: str) -> bool:
-        """Whether a search for the memory's own text returns it, as the agent would search."""
-        raise NotImplementedError
+        """Whether a search for its own text returns it, as the agent would search; or else it is there."""
+        return bool(self.fetch([memory_id]))
 
     def write(self, change: Change) -> str:
         """Make one change; its id. `RefusedChangeError` if it may not be made, `StoreError` if it was not."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 import copy
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError, RefusedChangeError, UsageError
 from ...models.text.tables import table_lines
-from ...records import Inventory, Memory, Scope
+from ...records import Memory, Scope
 from . import base
 from .base import Capabilities, ScopeFilter, Snapshot
 from .files import digest, is_utf8, json_text, stamp
@@ -91,12 +91,11 @@ class JsonlStore(base.Store):
         if not source.rows and source.faults:
             raise ConfigError(f"{self._path.name} holds no memory that can be read: {source.faults[0]}.")
 
-    def read(self, scopes: ScopeFilter) -> Inventory:
-        """All records of the matching scopes, as they are after what was written."""
-        source, current = self._loaded()
-        memories = (self.parse(Snapshot(name, row)) for name, row in sorted(current.rows.items()))
-        matching = tuple(memory for memory in memories if scopes.matches(memory.scope))
-        return Inventory(self.fingerprint, matching, tuple(dict.fromkeys((*source.faults, *current.faults))))
+    def _listed(self, scopes: ScopeFilter) -> tuple[Iterable[Memory], Iterable[str]]:
+        source, current = self._loaded()  # as it is after what was written
+        memories = (self.parse(Snapshot(name, row)) for name, row in current.rows.items())
+        matching = (memory for memory in memories if scopes.matches(memory.scope))
+        return matching, (*source.faults, *current.faults)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """The records as they are now."""
@@ -122,10 +121,6 @@ class JsonlStore(base.Store):
         """The id of an addition follows from its mark."""
         found = self.fetch([_marked(mark)]).get(_marked(mark))
         return found.id if found is not None and self.parse(found).scope == scope else None
-
-    def finds(self, memory_id: str) -> bool:
-        """An export is not searched: what is there is found."""
-        return memory_id in self._loaded()[1].rows
 
     def write(self, change: base.Change) -> str:
         """Make one change in the file beside the export."""
@@ -169,8 +164,8 @@ class JsonlStore(base.Store):
         values = (_at(row, path) for path in self._map.get(name, ()))
         return next((value for value in values if value not in (None, "", [], {})), None)
 
-    def _put(self, row: Row, name: str, value: Any, default: str) -> None:  # noqa: ANN401
-        paths = self._map.get(name) or (default,)
+    def _put(self, row: Row, name: str, value: Any) -> None:  # noqa: ANN401
+        paths = self._map.get(name) or ({"expires": _EXPIRES}.get(name, name),)
         path = next((each for each in paths if _at(row, each) not in (None, "")), paths[0])
         *outer, last = path.split(".")
         for key in outer:
@@ -180,34 +175,31 @@ class JsonlStore(base.Store):
     def _change(self, payload: Row, change: base.Update | base.Amend | base.Retire) -> None:
         row = payload["row"]
         if isinstance(change, base.Update):
-            self._put(row, _TEXT, change.text, _TEXT)
+            self._put(row, _TEXT, change.text)
             return
         if isinstance(change, base.Retire):
             change = base.Amend(change.id, change.metadata, expires=change.day.isoformat())
         more, held = json.loads(json.dumps(dict(change.metadata))), self._get(row, _METADATA)
         if more and (isinstance(held, dict) or _METADATA in self._map):
-            self._put(row, _METADATA, {**(held or {}), **more}, _METADATA)
+            self._put(row, _METADATA, {**(held or {}), **more})
         else:
             row |= more
         if change.expires is not None:
-            self._put(row, "expires", change.expires or None, _EXPIRES)
+            self._put(row, "expires", change.expires or None)
         created = self.parse(Snapshot("", payload)).created_at
         if change.created_at is not None and change.created_at != created:
-            self._put(row, "created_at", change.created_at.isoformat(), "created_at")
+            self._put(row, "created_at", change.created_at.isoformat())
 
     def _added(self, memory_id: str, change: base.Add) -> Row:
-        row: Row = {}
-        self._put(row, "id", memory_id, "id")
-        self._put(row, _TEXT, change.text, _TEXT)
-        for name, value in change.scope.ids:
-            self._put(row, name, value, name)
+        fields: Row = {"id": memory_id, _TEXT: change.text, **dict(change.scope.ids)}
         if change.created_at is not None:
-            self._put(row, "created_at", change.created_at.isoformat(), "created_at")
+            fields["created_at"] = change.created_at.isoformat()
         more = json.loads(json.dumps(dict(change.metadata)))
         if "category" in more and self._map.get("category"):
-            self._put(row, "category", more.pop("category"), "category")
-        if more:
-            self._put(row, _METADATA, more, _METADATA)
+            fields["category"] = more.pop("category")
+        row: Row = {}
+        for name, value in (fields | ({_METADATA: more} if more else {})).items():
+            self._put(row, name, value)
         return row
 
     def _loaded(self) -> tuple[_Rows, _Rows]:
@@ -271,11 +263,11 @@ class JsonlStore(base.Store):
     def _whole(self, source: _Rows, rows: Mapping[str, Row]) -> bytes:
         """The export as it should be: lines that did not change to the letter."""
         if source.document is None:
-            kept = {
-                name for name in rows.keys() & source.lines if rows[name]["row"] == source.rows[name]["row"]
-            }
-            written = (source.lines[name] if name in kept else json_text(rows[name]["row"]) for name in rows)
-            return "".join(f"{line}\n" for line in written).encode()
+            lines = {name: json_text(payload["row"]) for name, payload in rows.items()}
+            for name in rows.keys() & source.lines.keys():
+                if rows[name]["row"] == source.rows[name]["row"]:
+                    lines[name] = source.lines[name]
+            return "".join(f"{line}\n" for line in lines.values()).encode()
         held = [payload["row"] for payload in rows.values()]
         whole = {**source.document, source.where: held} if source.where else held
         return (json_text(whole, indent=2) + "\n").encode()

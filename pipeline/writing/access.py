@@ -15,7 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Self
 
-from ..stores.files.database import Database, state_directory
+from ..stores.files import Database, state_directory
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from ...errors import JournalError
 from ..answers import About, Answer, Say
 from ..plan import Action, sorts
 from ..stores.base import Snapshot
-from ..stores.files.database import Database, moment_of
+from ..stores.files import Database, moment_of
 
 
 class RunState(StrEnum):

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ...errors import ConfigError, StoreLockedError
-from ..stores.files.database import make_private
+from ..stores.files import make_private
 
 BEAT_S = 30.0  # between two signs of life of an owner
 SILENT_S = 3600.0  # after which an owner on another machine, where no process can be looked up, is gone

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..stores.base import ScopeFilter
-from ..stores.files.database import Database, moment_of
+from ..stores.files import Database, moment_of
 from .lock import Owner
 
 Ids = Collection[Hashable]

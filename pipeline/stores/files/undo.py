@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 
 from ....errors import RefusedChangeError, StoreError
-from . import digest
-from .database import Database, make_private
+from . import Database, digest, make_private
 from .exchange import refusing, remove_file, replace_file, write_flushed
 
 _NEW_FILE = 0o644

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,10 +19,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from ....errors import RefusedChangeError, StoreError, UsageError
-from ....records import Inventory, Memory, Scope
+from ....records import Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
-from ..files import digest
-from ..files.database import Database
+from ..files import Database, digest
 from ..files.undo import FileHistory, Image, keep_entry, kept_entries, read_image
 from . import entities
 from .core_memory import CoreFile
@@ -107,6 +106,8 @@ class GraphStore(Store):
         self.archive = (medium.folder or state / "graph" / self.fingerprint) / "archive"
         self._held = (b"", GraphDocument(()))
         self._run = ""
+        if not medium.verbatim:
+            self.fidelity = ("a running server decides the order of its lines itself",)
 
     def document(self) -> GraphDocument:
         """The graph as it stands; `StoreError` if the file is no graph of a memory server."""
@@ -120,13 +121,10 @@ class GraphStore(Store):
             self._held = (data, document)
         return self._held[1]
 
-    def read(self, scopes: ScopeFilter) -> Inventory:
-        """List every entity; a broken line is a gap, so that nothing is written while there is one."""
+    def _listed(self, scopes: ScopeFilter) -> tuple[Iterable[Memory], Iterable[str]]:
         document = self.document()
-        found = sorted(document.names) if scopes.matches(self.scope) else ()
-        memories = tuple(self.parse(_entity(document, name)) for name in found)
-        told = () if self.medium.verbatim else ("a running server decides the order of its lines itself",)
-        return Inventory(self.fingerprint, memories, document.faults, told)
+        found = document.names if scopes.matches(self.scope) else ()
+        return (self.parse(_entity(document, name)) for name in found), document.faults
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given entities and parts afresh."""
@@ -150,10 +148,6 @@ class GraphStore(Store):
         edges = [GraphLine.of(raw).edge for raw in payload["raws"]]
         text = relations_text((kind, target) for _, target, kind in edges)
         return Memory(snapshot.id, text, self.scope, category="relation")
-
-    def finds(self, memory_id: str) -> bool:
-        """Whether the server's search for the name, or for the observation, would find it."""
-        return _find(self.document(), memory_id) is not None
 
     def write(self, change: Change) -> str:
         """Make one change, all at once; none while there is a broken line."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
@@ -17,7 +17,7 @@ from typing import Any
 
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....models.text.tables import expression
-from ....records import Inventory, Memory, Scope, as_utc, noted_moment, says_pinned
+from ....records import Memory, Scope, as_utc, noted_moment, says_pinned
 from ..base import Capabilities, Delete, Restore, ScopeFilter, Snapshot, Store, Update
 from ..files import digest
 from ..files.undo import FileHistory, Image, keep_copy, keep_folders, read_image
@@ -103,8 +103,7 @@ class MarkdownStore(Store):
         self._commits: dict[Path, dict[Path, datetime]] = {}
         self._dirty: set[Path] = set()
 
-    def read(self, scopes: ScopeFilter) -> Inventory:
-        """List every memory of the directories; a file that cannot be read is a gap."""
+    def _listed(self, scopes: ScopeFilter) -> tuple[Iterable[Memory], Iterable[str]]:
         memories: list[Memory] = []
         gaps: list[str] = []
         for directory in self.directories:
@@ -118,7 +117,7 @@ class MarkdownStore(Store):
                     memories += [self.parse(item) for item in self._memories(directory, path)]
                 except StoreError as error:
                     gaps.append(str(error))
-        return Inventory(self.fingerprint, tuple(sorted(memories, key=lambda m: m.id)), tuple(gaps))
+        return memories, gaps
 
     def indexes(self) -> dict[str, str]:
         """Present text of each index that may be written, by its directory."""

@@ -1,57 +1,196 @@
-"""Which backend reads a mem0 store, where that store is, and the backend of all other providers.
+"""Which backend reads a mem0 store, where that store is; the backends of FAISS and of all other providers.
 
-Everything about places looks without creating anything.
+Everything about places looks without creating anything. mem0 loads both files of a FAISS store at open,
+rewrites both at every change without looking, and reports a failed load as an empty store. So the files are
+compared before each use, a save goes through complete copies beside them, and whatever does not fit together
+is an error.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
 
-from ....errors import ConfigError
+from ....errors import ConfigError, StoreLockedError
+from ....models.text.tables import table_pairs, table_words
 from ..base import Snapshot
-from ..files import fingerprint
-from .faiss import FaissBackend
-from .rows import Backend, Filters, asking, value_of
+from ..files import fingerprint, stamp
+from ..files.exchange import flush
+from .rows import Backend, Filters, absolute, asking, floats, sentence, value_of
 from .vendors import ChromaBackend, MilvusBackend, PgvectorBackend, QdrantBackend
 
 _LIST_BOUND = 1_000_000  # rows asked for at once where mem0's own list is the only way; many servers cap it
 _COUNT_KEYS = ("count", "row_count", "num_entities", "document_count", "vector_count", "total_vector_count")
-_SWALLOWED = "mem0 turns an error of this store into an empty listing"
-# Settings that say where a store of any other provider is; none of them is a secret.
-_PLACE_KEYS = (
-    "path", "db_path", "host", "port", "url", "endpoint", "redis_url", "valkey_url", "service_name",
-    "index_name", "database", "db_name", "dbname", "namespace", "region", "tenant",
-)  # fmt: skip
-WRITABLE: dict[str, type[Backend]] = {
-    "qdrant": QdrantBackend,  # counts exactly and scrolls by point id to the end, on disk and on a server
-    "faiss": FaissBackend,  # all of it is in memory; vectors, memories and places must be equally many
-    "chroma": ChromaBackend,  # counts exactly and pages by offset, on disk and on a server
-    "pgvector": PgvectorBackend,  # counts exactly and pages by the primary key to the end
-    "milvus": MilvusBackend,  # counts exactly with strong consistency, and iterates by key to the end
-}
-"""Providers of mem0 whose listing is proven complete, each by its own backend."""
-# Why mem0's listing of any other provider cannot be trusted (mem0 2.2.1), so that it stays read-only.
-LISTING_FAULTS = {
-    "pinecone": f"{_SWALLOWED}, and lists by similarity to a zero vector",
-    **dict.fromkeys(("opensearch", "mongodb", "valkey", "turbopuffer", "databricks"), _SWALLOWED),
-    "langchain": f"{_SWALLOWED}, and lists nothing at all from most clients",
-    "cassandra": f"{_SWALLOWED}, and applies the limit before the filter",
-    "supabase": "a listing ends at 1000 rows",
-    "weaviate": "only eight fixed properties are listed, so pins and expiry days are invisible",
-    "redis": "dates are stored in whole seconds and a missing one as 1970",
-    "vertex_ai_vector_search": "listings assume vectors of 768 dimensions",
-    "elasticsearch": "servers usually end a listing at 10000 rows",
-    "azure_ai_search": "one page ends at 1000 rows, and the index is written to with a delay",
-    "azure_mysql": "its listing was not tried: no such server can run beside the tests",
-    "baidu": "one request lists at most what the service allows, and does not tell whether more is there",
-    "neptune": "its listing was not tried: no such service can run beside the tests",
-    "oracledb": "its listing was not tried: no such server can run beside the tests",
-    "s3_vectors": "a listing asks for pages larger than the service gives, and writes show with a delay",
-    "upstash_vector": "a listing is a search by similarity to one vector, in portions of 100",
-}
-"""With `WRITABLE` these are all providers that mem0 knows."""
+_PLACE_KEYS = table_words("listings", "places")
+LISTING_FAULTS = table_pairs("listings", "faults")
+"""Why mem0's listing of a provider cannot be trusted; with `WRITABLE` these are all that mem0 knows."""
+_NEW, _MARKER = ".new", ".saving"
+
+
+class FaissBackend(Backend):
+    """Rows of one FAISS index and its docstore; all of it is in memory."""
+
+    provider, place = "faiss", "FAISS store"
+
+    def __init__(self, store: Any, *, memory: Any = None) -> None:
+        self._store = store
+        self._memory = memory
+        self._folder = Path(store.path)
+        self._beside: FaissBackend | None = None
+        self._stamp = self._stamps()
+        store._save = self._save
+
+    @classmethod
+    def of(cls, memory: Any) -> Self:
+        """The backend of a `mem0.Memory`."""
+        return cls(memory.vector_store, memory=memory)
+
+    @staticmethod
+    def _collections(config: Any) -> list[str]:
+        return [
+            file.stem
+            for file in Path(absolute(value_of(config, "path"))).glob("*.faiss")
+            if file.with_suffix(".json").is_file() or file.with_suffix(".pkl").is_file()
+        ]
+
+    def faults(self) -> tuple[str, ...]:
+        """Files that another process changed, or that do not belong together."""
+        name, store = self._store.collection_name, self._store
+        vectors, rows, places = self._count({}), set(store.docstore), list(store.index_to_id.values())
+        loaded = store.index is not None and len(places) == vectors == len(rows) and set(places) == rows
+        if not loaded:
+            damage = (
+                f"the FAISS store {name} in {self._folder} is damaged or was not loaded: {vectors} vectors, "
+                f"{len(rows)} memories, {len(places)} places; restore it from a backup"
+            )
+            return (damage,)
+        return (self._changed(),) if self._stamps() != self._stamp else ()
+
+    def backup(self, folder: Path) -> tuple[Path, ...]:
+        """Copy the files of memories and entities; each appears in the folder complete or not at all."""
+        folder.mkdir(parents=True, exist_ok=True)
+        name = self._store.collection_name
+        files = (*_files(self._folder, name), *_files(self._folder, f"{name}_entities"))
+        copies = []
+        for file in files:
+            partial = folder / f"{file.name}.part"
+            shutil.copyfile(file, partial)
+            flush(partial)
+            copies.append(partial.replace(folder / file.name))
+        return tuple(copies)
+
+    def close(self) -> None:
+        """Give mem0 its own way of saving back."""
+        for backend in (self, self._beside):
+            if backend is not None:
+                with suppress(AttributeError):
+                    del backend._store._save
+
+    def _count(self, filters: Filters) -> int:
+        if filters:
+            return sum(1 for _ in self._rows(filters))
+        return int(self._store.index.ntotal) if self._store.index is not None else 0
+
+    def _rows(self, filters: Filters) -> Iterator[Snapshot]:
+        for row_id, payload in list(self._store.docstore.items()):
+            if all(payload.get(key) == value for key, value in filters.items()):
+                yield Snapshot(row_id, dict(payload))
+
+    def _get(self, ids: list[str]) -> Iterator[Snapshot]:
+        places, docstore = self._places(), self._store.docstore
+        for row_id in ids:
+            if row_id in docstore and row_id in places:
+                vector = floats(self._store.index.reconstruct(int(places[row_id])))
+                yield Snapshot(row_id, dict(docstore[row_id]), vector)
+
+    def _put(self, row: Snapshot, known: Snapshot | None) -> None:
+        """Payload and stored vector go in as they are, without normalising again."""
+        place = self._places().get(row.id)
+        if place is None:
+            self._store.index_to_id[self._store.index.ntotal] = row.id
+            self._store.index.add(_matrix([row.vector or ()]))
+        elif row.vector is not None and (known is None or row.vector != known.vector):
+            index = self._store.index
+            every = index.reconstruct_n(0, index.ntotal)
+            every[place] = _matrix([row.vector])[0]
+            index.reset()
+            index.add(every)
+        self._store.docstore[row.id] = dict(row.payload)
+        self._save()
+
+    def _remove(self, row_id: str) -> None:
+        self._store.delete(vector_id=row_id)
+
+    def _entities(self) -> FaissBackend | None:
+        """mem0's own entity store, if its files exist: two open copies would overwrite each other."""
+        name = f"{self._store.collection_name}_entities"
+        if self._beside is None and self._memory is not None and _files(self._folder, name):
+            self._beside = FaissBackend(self._memory.entity_store)
+        return self._beside
+
+    def _save(self) -> None:
+        """Write complete new files, then swap both; a marker lets the next open finish the swap."""
+        import faiss
+
+        if self._stamps() != self._stamp:
+            raise StoreLockedError(sentence(self._changed()))
+        index, docstore = _pair(self._folder, self._store.collection_name)
+        faiss.write_index(self._store.index, f"{index}{_NEW}")
+        places = {str(place): row_id for place, row_id in self._store.index_to_id.items()}
+        text = json.dumps({"docstore": self._store.docstore, "index_to_id": places}, indent=2)
+        Path(f"{docstore}{_NEW}").write_text(text, encoding="utf-8")
+        for file in (index, docstore):
+            flush(Path(f"{file}{_NEW}"))
+        index.with_suffix(_MARKER).touch()
+        flush(self._folder)
+        finish_interrupted_save(self._folder, self._store.collection_name)
+        self._stamp = self._stamps()
+
+    def _stamps(self) -> list[tuple[int, int, int] | None]:
+        return [stamp(file) for file in _pair(self._folder, self._store.collection_name)]
+
+    def _changed(self) -> str:
+        return (
+            f"another process has written to the FAISS store in {self._folder} since it was opened; "
+            "stop the agent that runs on it and run again"
+        )
+
+    def _places(self) -> dict[str, int]:
+        return {row_id: place for place, row_id in self._store.index_to_id.items()}
+
+
+def finish_interrupted_save(folder: Path, collection: str) -> None:
+    """Complete a save that had written everything, and drop one that had not."""
+    for name in (collection, f"{collection}_entities"):
+        index, docstore = _pair(folder, name)
+        marker = index.with_suffix(_MARKER)
+        for file in (index, docstore):
+            new = Path(f"{file}{_NEW}")
+            if new.is_file():
+                new.replace(file) if marker.is_file() else new.unlink()
+        if marker.is_file():
+            flush(folder)
+            marker.unlink()
+
+
+def _pair(folder: Path, name: str) -> tuple[Path, Path]:
+    return folder / f"{name}.faiss", folder / f"{name}.json"
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    pair = _pair(folder, name)
+    return list(pair) if all(file.is_file() for file in pair) else []
+
+
+def _matrix(vectors: Sequence[Sequence[float]]) -> Any:
+    import numpy as np
+
+    return np.asarray(vectors, dtype=np.float32)
 
 
 class GenericBackend(Backend):
@@ -87,6 +226,16 @@ class GenericBackend(Backend):
 
     def _entities(self) -> None:
         """Not looked for: asking mem0 for the collection would create it."""
+
+
+WRITABLE: dict[str, type[Backend]] = {
+    "qdrant": QdrantBackend,  # counts exactly and scrolls by point id to the end, on disk and on a server
+    "faiss": FaissBackend,  # all of it is in memory; vectors, memories and places must be equally many
+    "chroma": ChromaBackend,  # counts exactly and pages by offset, on disk and on a server
+    "pgvector": PgvectorBackend,  # counts exactly and pages by the primary key to the end
+    "milvus": MilvusBackend,  # counts exactly with strong consistency, and iterates by key to the end
+}
+"""Providers of mem0 whose listing is proven complete, each by its own backend."""
 
 
 def choose_backend(memory: Any) -> Backend:

@@ -23,8 +23,7 @@ import yaml
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from ....errors import ConfigError, DreamError, MissingExtraError, StoreError, StoreLockedError
-from .backends import describe_place, require_collection
-from .faiss import finish_interrupted_save
+from .backends import describe_place, finish_interrupted_save, require_collection
 from .rows import describe
 from .store import Mem0Store
 

@@ -12,7 +12,7 @@ import inspect
 import logging
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....errors import DreamError, RefusedChangeError, StoreError, UsageError
-from ....records import Inventory, Memory, Scope, as_utc
+from ....records import Memory, Scope, as_utc
 from .. import base
 from ..base import Capabilities, ScopeFilter, Snapshot, Store
 from . import rows
@@ -37,7 +37,6 @@ RETIRED_PREFIX = "mem0-dream-retired:"
 # How many results a search may return before a memory counts as not found: first as many as an
 # agent asks for, then enough to see past a crowd of equal texts that is about to be merged.
 _SEARCH_BOUNDS = (20, 1000)
-_HISTORY_NOTE = "mem0's history database keeps each delete and each addition as an event, also after an undo"
 Section = Mapping[str, Any] | None
 
 
@@ -49,6 +48,9 @@ class Mem0Store(Store):
     """
 
     kind = "mem0"
+    fidelity = (
+        "mem0's history database keeps each delete and each addition as an event, also after an undo",
+    )
 
     def __init__(
         self, memory: Any, *, owned: bool = False, section: Section = None, llm: Section = None
@@ -77,20 +79,13 @@ class Mem0Store(Store):
 
         return EntityLinks(self)
 
-    def read(self, scopes: ScopeFilter) -> Inventory:
-        """List every memory of the matching scopes, expired ones included."""
+    def _listed(self, scopes: ScopeFilter) -> tuple[Iterable[Memory], Iterable[str]]:
         filters = scopes.known(SCOPE_KEYS, self.kind)
         # Rows without a role are the user's too, so the store cannot be asked for this one.
         own = filters.get("role", "").lower() == "user" and bool(filters.pop("role"))
         listed, gaps = self.backend.listed(filters)
         memories = (self.parse(row) for row in listed if is_memory(row.payload))
-        shown = (memory for memory in memories if not (own and memory.scope.get("role")))
-        return Inventory(
-            store=self.fingerprint,
-            memories=tuple(sorted(shown, key=lambda memory: memory.id)),
-            gaps=gaps,
-            fidelity=(_HISTORY_NOTE,),
-        )
+        return (memory for memory in memories if not (own and memory.scope.get("role"))), gaps
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; an id is absent from the answer only if it is truly gone."""

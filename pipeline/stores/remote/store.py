@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from ....errors import ConfigError, DreamError, RefusedChangeError, StoreError
 from ....models.http import failure_of
-from ....records import Inventory, Memory, Scope, as_utc, says_pinned, text_hash
+from ....records import Memory, Scope, as_utc, says_pinned, text_hash
 from .. import base
 from ..base import Capabilities, ScopeFilter, Snapshot, Store
 from ..mem0.rows import SCOPE_KEYS, last_day, parse_memory, scope_of
@@ -143,7 +143,6 @@ class RemoteStore(Store):
 
     capabilities = Capabilities(retire=True, in_place=True, amend=True)
     scope_keys: tuple[str, ...]  # the ids by which the service scopes memories
-    fidelity: tuple[str, ...]  # what an undo cannot give back
     record_path: str  # of one record, by its id
     search_path: str
     _listing: Callable[[Mapping[str, str]], Listed]  # of every record that holds these ids
@@ -202,12 +201,9 @@ class RemoteStore(Store):
     def _path(self, memory_id: str) -> str:
         return self.record_path.format(quote(memory_id, safe=""))
 
-    def read(self, scopes: ScopeFilter) -> Inventory:
-        """List every memory of the matching scopes, expired ones included."""
+    def _listed(self, scopes: ScopeFilter) -> tuple[Iterable[Memory], Iterable[str]]:
         rows, held, gaps = self._listing(scopes.known(self.scope_keys, self.kind))
-        memories = (memory_of(row, held=str(row["id"]) in held) for row in rows)
-        in_order = tuple(sorted(memories, key=lambda memory: memory.id))
-        return Inventory(self.fingerprint, in_order, gaps, self.fidelity)
+        return (memory_of(row, held=str(row["id"]) in held) for row in rows), gaps
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; one that an undo brought back is found under its former id."""

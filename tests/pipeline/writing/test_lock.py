@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from mem0_dream.errors import ConfigError, StoreLockedError
-from mem0_dream.pipeline.stores.files.database import STATE_DIR_VARIABLE, state_directory
+from mem0_dream.pipeline.stores.files import STATE_DIR_VARIABLE, state_directory
 from mem0_dream.pipeline.writing import lock as lock_module
 from mem0_dream.pipeline.writing.lock import SILENT_S, Owner, store_lock
 
