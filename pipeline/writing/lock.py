@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ...errors import ConfigError, StoreLockedError
-from ..stores.files import make_private
+from ..stores.files import make_private, stamp
 
 BEAT_S = 30.0  # between two signs of life of an owner
 SILENT_S = 3600.0  # after which an owner on another machine, where no process can be looked up, is gone
@@ -96,10 +96,8 @@ def _refuse_living(name: Path) -> None:
     owner = Owner.read(name)
     if owner is None or owner == Owner.present():
         return
-    try:
-        silent = max(0.0, time.time() - name.stat().st_mtime)
-    except OSError:
-        silent = 0.0
+    seen = stamp(name)
+    silent = max(0.0, time.time() - seen[1] / 1e9) if seen else 0.0
     if not owner.is_gone(silent_s=silent):
         raise StoreLockedError(
             f"The lock of this store is free, but {owner} took it and may still be at work, last seen "

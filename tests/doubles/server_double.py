@@ -14,16 +14,12 @@ _ADD = ("metadata", "expiration_date", "infer", "memory_type", "prompt")
 
 
 class ServerDouble:
-    """One server; `memory` is the `mem0.Memory` that it serves.
+    """One server over a `mem0.Memory`; everybody is admitted until it has a key (X-API-Key) or a token."""
 
-    Attributes:
-        key: Accepted as X-API-Key; None accepts everybody.
-        token: Accepted as a bearer's token.
-    """
-
-    def __init__(self, memory: Any, *, key: str | None = None, token: str | None = None) -> None:
+    def __init__(self, memory: Any) -> None:
         self.memory = memory
-        self.key, self.token = key, token
+        self.key: str | None = None
+        self.token: str | None = None
 
     def __call__(self, request: Request) -> Reply:
         """Answer one request, as the server's error handlers would."""

@@ -97,15 +97,10 @@ def discover(
         own, inside = agent_folder(project, home) / "memory", (project.glob(pattern) for pattern in PATTERNS)
         folders = [path for paths in inside for path in paths if path.resolve().is_relative_to(project)]
         folders = [path for path in (*folders, own) if path.is_dir()]
-    return tuple(
-        MemoryDirectory(
-            path.relative_to(project).as_posix() if path.is_relative_to(project) else path.as_posix(),
-            path,
-            _title(path, project),
-            project,
-        )
-        for path in sorted({path.resolve() for path in folders})
-    )
+    found = sorted({path.resolve() for path in folders})
+    names = [path.relative_to(project) if path.is_relative_to(project) else path for path in found]
+    named = zip(names, found, strict=True)
+    return tuple(MemoryDirectory(at.as_posix(), path, _title(path, project), project) for at, path in named)
 
 
 def other_places(root: Path) -> list[str]:

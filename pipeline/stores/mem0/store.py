@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....errors import DreamError, RefusedChangeError, StoreError, UsageError
+from ....models.text.tables import table_lines
 from ....records import Memory, Scope, as_utc
 from .. import base
 from ..base import Capabilities, ScopeFilter, Snapshot, Store
@@ -48,9 +49,7 @@ class Mem0Store(Store):
     """
 
     kind = "mem0"
-    fidelity = (
-        "mem0's history database keeps each delete and each addition as an event, also after an undo",
-    )
+    fidelity = table_lines("listings", "mem0")
 
     def __init__(
         self, memory: Any, *, owned: bool = False, section: Section = None, llm: Section = None

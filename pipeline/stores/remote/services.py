@@ -24,11 +24,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ....errors import ConfigError, StoreError
+from ....models.text.tables import table_lines
 from ..base import Add
 from ..files import digest, fingerprint, texts_in
 from ..mem0.backends import LISTING_FAULTS
 from ..mem0.rows import moment
-from .store import NEW_IDS, Caller, Listed, Patience, RemoteStore, Row, ids_of, row_metadata
+from .store import Caller, Listed, Patience, RemoteStore, Row, ids_of, row_metadata
 
 KEY_VARIABLE = "MEM0_API_KEY"
 PAGE_SIZE = 200  # the largest that the platform allows
@@ -90,14 +91,7 @@ class PlatformStore(RemoteStore):
     """The hosted platform behind one key."""
 
     kind = "platform"
-    fidelity = (
-        NEW_IDS.format("the hosted platform"),
-        (
-            "dates of changed memories are the platform's own: a memory brought back was created on its old "
-            "day, to the second, and its earlier dates are kept in its metadata (mem0_dream_dates)"
-        ),
-        "categories of a memory brought back are assigned by the platform anew, and its history begins anew",
-    )
+    fidelity = table_lines("listings", "platform")
     scope_keys = ("user_id", "agent_id", "app_id", "run_id")
     record_path, search_path = "/v1/memories/{}/", "/v3/memories/search/"
 
@@ -268,14 +262,7 @@ class ServerStore(RemoteStore):
     """A mem0 server behind one address."""
 
     kind = "server"
-    fidelity = (
-        NEW_IDS.format("a mem0 server"),
-        (
-            "the server dates changes itself: earlier dates are kept in the metadata (mem0_dream_dates), and "
-            "a key that a merge added stays there, emptied, after an undo"
-        ),
-        "every change of a memory embeds its text again, on the server",
-    )
+    fidelity = table_lines("listings", "server")
     scope_keys = ("user_id", "agent_id", "run_id")
     record_path, search_path = "/memories/{}", "/search"
 

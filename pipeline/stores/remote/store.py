@@ -32,10 +32,6 @@ Row = Mapping[str, Any]
 Listed = tuple[Iterable[Row], frozenset[str], tuple[str, ...]]
 """Records, expired ones included; ids of those that others rest on; why it is not provably complete."""
 
-NEW_IDS = (
-    "{} gives no deleted id out again: an undo brings a deleted memory back, with its text, scope, metadata "
-    "and expiry, under a new id; with --retire nothing is deleted and ids stay"
-)
 DATES_KEY = "mem0_dream_dates"
 """Metadata key of the dates that a change of ours would have made the server forget."""
 RESTORED_KEY = "mem0_dream_restores"

@@ -20,42 +20,8 @@ EVERYTHING = ScopeFilter()
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 KEYWORDS = Settings(scorer="keywords", max_delete=1.0, min_delete=0)
 A, B, C = "Deploys the shop on Tuesdays.", "deploys the shop on Tuesdays", "Sings alto in the choir of Leeds."
-DAY, EPOCH = "2026-09-01T10:00:00+00:00", 1788256800.0
-EXPORTS: dict[str, Any] = {
-    "mem0": {
-        "results": [
-            {"id": f"7c1e-{n}", "memory": text, "hash": "0f", "metadata": {"category": "work"}, "created_at": DAY,
-             "updated_at": DAY, "user_id": "alice"}
-            for n, text in enumerate((A, B, C))
-        ]
-    },
-    "claude-mem": {
-        "exportedAt": DAY, "exportedAtEpoch": 1, "query": "", "totalObservations": 3, "totalSessions": 0,
-        "observations": [
-            {"id": n, "memory_session_id": "s", "project": "shop", "text": None, "type": "work", "title": "Deploys",
-             "subtitle": None, "facts": "[]", "narrative": text, "concepts": "[]", "files_read": None,
-             "files_modified": None, "prompt_number": 1, "discovery_tokens": 9, "created_at": DAY, "created_at_epoch": 1}
-            for n, text in enumerate((A, B, C), 1)
-        ],
-        "sessions": [], "summaries": [], "prompts": [],
-    },
-    "hindsight": {
-        "items": [
-            {"id": f"m{n}", "text": text, "context": "", "date": DAY, "fact_type": "work", "mentioned_at": DAY,
-             "occurred_start": None, "occurred_end": None, "entities": "shop", "tags": [], "document_id": "d"}
-            for n, text in enumerate((A, B, C))
-        ],
-        "total": 3, "limit": 100, "offset": 0,
-    },
-    "mcp-memory-service": {
-        "export_metadata": {"source_machine": "box", "total_memories": 3, "exporter_version": "1"},
-        "memories": [
-            {"content": text, "content_hash": f"{n}" * 16, "tags": ["shop"], "created_at": EPOCH, "updated_at": EPOCH,
-             "memory_type": "work", "metadata": {"source": "chat"}, "export_source": "box"}
-            for n, text in enumerate((A, B, C), 1)
-        ],
-    },
-}  # fmt: skip
+DAY = "2026-09-01T10:00:00+00:00"
+EXPORTS = json.loads(Path(__file__).with_name("exports.json").read_text(encoding="utf-8"))
 
 
 def export(folder: Path, *rows: Any, name: str = "export.jsonl") -> Path:

@@ -1,5 +1,7 @@
 """Texts and lines of a graph: what goes in comes out, to the letter."""
 
+from pathlib import Path
+
 import pytest
 from graph_world import entity, relation
 from hypothesis import given, strategies as st
@@ -12,8 +14,9 @@ from mem0_dream.pipeline.stores.graph.entities import (
     split_part,
 )
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
+from rows import rows_of
 
-NO_TEXTS = "its observations are no list of texts"
+TABLE = Path(__file__).with_name("lines.tsv")
 
 
 def document(*lines):
@@ -48,20 +51,8 @@ def test_a_document_keeps_every_byte(data):
     assert GraphDocument.parse(data).data == data or not data.strip()
 
 
-@pytest.mark.parametrize(
-    ("raw", "kind", "reason"),
-    [
-        ('{"type":"entity"', "broken", "it is no JSON"),
-        ("[1]", "broken", "it is no JSON object"),
-        ('{"type":"entity","entityType":"a","observations":[]}', "broken", "it is an entity without name"),
-        ('{"type":"entity","name":"a","entityType":"a","observations":"x"}', "broken", NO_TEXTS),
-        ('{"type":"entity","name":"a","entityType":"a"}', "broken", NO_TEXTS),
-        ('{"type":"relation","from":"a","to":"b"}', "broken", "it is a relation without relationType"),
-        ('{"type":"note"}', "other", ""),
-        ("   ", "other", ""),
-    ],
-)
-def test_a_line_the_server_could_not_use_is_broken_and_those_of_other_tools_are_left(raw, kind, reason):
+@pytest.mark.parametrize(("kind", "raw", "reason"), rows_of(TABLE, "broken", "other", cells=3))
+def test_a_line_the_server_could_not_use_is_broken_and_those_of_other_tools_are_left(kind, raw, reason):
     line = GraphLine.of(raw)
     assert (line.kind, line.reason) == (kind, reason)
 

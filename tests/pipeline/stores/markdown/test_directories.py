@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from markdown_trees import write_tree
 from mem0_dream.pipeline.stores.markdown.directories import instruction_files
+from rows import rows_of
 
-RULE = "---\n{0}\n---\n\nUse tabs.\n"
+TABLE = Path(__file__).with_name("loaded.tsv")
 LONG = "".join(f"- [{number}](a{number}.md)\n" for number in range(250))
 
 
@@ -16,42 +17,12 @@ def _found(root: Path, home: Path, files: dict[str, str], own: dict[str, str] | 
     return {one.name: one for one in instruction_files(root, home=home)}
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "when", "lines"),
-    [
-        ("CLAUDE.md", "Use tabs.\n", "always", 1),
-        ("CLAUDE.local.md", "Use tabs.\n", "always", 1),
-        ("AGENTS.md", "Use tabs.\n", "always", 1),
-        (".claude/rules/go/tabs.md", "Use tabs.\n", "always", 1),
-        (".claude/rules/go/tabs.md", RULE.format("paths: ['*.go']"), "matching", 5),
-        (".cursor/rules/go.mdc", RULE.format("globs: '*.go'\nalwaysApply: false"), "matching", 6),
-        (".cursor/rules/go.mdc", RULE.format("alwaysApply: true"), "always", 5),
-        (".kiro/steering/go.md", RULE.format("inclusion: manual"), "asked", 5),
-        (".kiro/steering/go.md", "Use tabs.\n", "always", 1),
-        (".claude/skills/go/SKILL.md", RULE.format("name: go\ndescription: Formats Go."), "described", 5),
-        (".claude/memory/MEMORY.md", LONG, "index", 200),
-        (".claude/memory/a1.md", "Use tabs.\n", "asked", 1),
-        ("memory-bank/a.md", "Use tabs.\n", "asked", 1),
-        (".serena/memories/a.md", "Use tabs.\n", "asked", 1),
-        ("memory/a.md", "Use tabs.\n", "asked", 1),
-        ("logs/2026-05-04.md", "Use tabs.\n", "asked", 1),
-        (".claude/CLAUDE.md", "Use tabs.\n", "always", 1),
-        (".claude/agent-memory/bot/MEMORY.md", LONG, "index", 200),
-        (".claude/agent-memory/bot/a1.md", "Use tabs.\n", "asked", 1),
-        ("AGENTS.override.md", "Use tabs.\n", "always", 1),
-        (".cursorrules", "Use tabs.\n", "always", 1),
-        (".cursor/rules/go.md", "Use tabs.\n", "always", 1),
-        ("memory_bank/a.md", "Use tabs.\n", "asked", 1),
-        ("memories/a.md", "Use tabs.\n", "asked", 1),
-        ("~/.claude/rules/go.md", RULE.format("paths: ['*.go']"), "matching", 5),
-        ("~/.claude/memory/a.md", "Use tabs.\n", "asked", 1),
-        ("~/.codex/AGENTS.md", "Use tabs.\n", "always", 1),
-    ],
-)
-def test_when_a_file_is_loaded(tmp_path: Path, name: str, text: str, when: str, lines: int) -> None:
+@pytest.mark.parametrize(("name", "when", "lines", "header"), rows_of(TABLE, "loaded", cells=4))
+def test_when_a_file_is_loaded(tmp_path: Path, name: str, when: str, lines: str, header: str) -> None:
+    text = LONG if when == "index" else f"---\n{header}\n---\n\nUse tabs.\n" if header else "Use tabs.\n"
     files, own = ({}, {name[2:]: text}) if name.startswith("~/") else ({name: text}, {})
     (one,) = _found(tmp_path / "project", tmp_path / "home", files, own).values()
-    assert (one.name, one.when, one.lines) == (name, when, lines)
+    assert (one.name, one.when, one.lines) == (name, when, int(lines))
     assert one.cut_off == (50 if when == "index" else 0)
     assert (one.tokens > 0) == (when not in ("matching", "asked"))
 

@@ -1,11 +1,15 @@
 """Parsing and editing Markdown: spans are found, bytes that are not meant stay."""
 
 import itertools
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
 from markdown_trees import MARKDOWN
 from mem0_dream.pipeline.stores.markdown.document import decode, edit_lines, encode, lines_of, parse, plain
+from rows import rows_of
+
+TABLE = Path(__file__).with_name("entries.tsv")
 
 
 @settings(deadline=None)
@@ -46,21 +50,9 @@ def test_a_frontmatter_is_read_with_a_bare_colon_and_with_what_stands_under_meta
     assert parse(b"---\nmetadata:\n  type: feedback\n---\nx\n").value("type") == "feedback"
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("- a\n- b\n", 2),
-        ("# T\n\n- a\n  more\n- b\n\n## S\n- c\n", 3),
-        ("- a\n", 0),
-        ("Intro.\n\n- a\n- b\n", 0),
-        ("1. a\n2. b\n", 0),
-        ("- Why: because\n- How to apply: so\n", 0),
-        ("---\ndescription: one memory\n---\n- a\n- b\n", 0),
-        ("---\ndescription: a list\n---\n- a\n- b\n- c\n- d\n", 4),
-    ],
-)
-def test_only_a_file_of_nothing_but_bullets_has_entries(text: str, count: int) -> None:
-    assert len(parse(text.encode()).entries) == count
+@pytest.mark.parametrize(("count", "text"), rows_of(TABLE, "0", "2", "3", "4"))
+def test_only_a_file_of_nothing_but_bullets_has_entries(count: str, text: str) -> None:
+    assert len(parse(text.encode()).entries) == int(count)
 
 
 def test_an_entry_has_its_text_without_bullet_its_heading_and_a_name_of_its_own() -> None:

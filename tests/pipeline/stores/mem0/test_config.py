@@ -20,6 +20,7 @@ from mem0_dream.pipeline.stores.mem0.store import Mem0Store, embedding
 from mem0_dream.pipeline.writing.access import track_access
 from mem0_dream.records import Scope
 from mem0_stores import ALICE, build_place
+from rows import rows_of
 
 YAML = """
 vector_store:
@@ -60,20 +61,7 @@ class TestLoad:
         file = written(tmp_path, json.dumps(old), "mem0.json")
         assert load_config(str(file)) == Mem0Config(old, {}, str(file))
 
-    @pytest.mark.parametrize(
-        ("text", "problem"),
-        [
-            ("vector_stor: {}", "unknown key vector_stor; did you mean vector_store?"),
-            ("zzz: {}", "unknown key zzz; known are custom_instructions,"),
-            ("vector_store: {provder: qdrant}", "unknown key vector_store.provder; did you mean provider?"),
-            ("vector_store: qdrant", "vector_store must hold provider and config."),
-            ("llm: {config: {api_key: '${NOT_SET_ANYWHERE}'}}", "the variable NOT_SET_ANYWHERE is not set"),
-            ("mem0_dream: 90d", "the section mem0_dream must hold settings"),
-            ("", "holds no configuration"),
-            ("- a\n- b", "holds no configuration"),
-            ("a: [s3cret", "is no valid YAML: line 1"),
-        ],
-    )
+    @pytest.mark.parametrize(("text", "problem"), rows_of(Path(__file__).with_name("mistakes.tsv"), "yaml"))
     def test_each_mistake_is_one_sentence(self, tmp_path, text, problem):
         file = written(tmp_path, text)
         with pytest.raises(ConfigError) as caught:

@@ -93,15 +93,6 @@ def test_a_deleted_memory_comes_back_under_a_new_id(service, store):
         assert service.double.rows[new]["created_at"] == DAY.replace(microsecond=0).isoformat()
 
 
-def test_a_copy_of_what_stays_comes_back_too(service, store):
-    ids = [service.put("Likes tea", user_id="alice", metadata={"n": n}) for n in range(2)]
-    before = store.fetch(ids)
-    store.write(Delete(ids[0]))
-    store.write(Restore(before[ids[0]]))
-    found = [(memory.text, memory.metadata["n"]) for memory in store.read(EVERYTHING).memories]
-    assert sorted(found) == [("Likes tea", 0), ("Likes tea", 1)]
-
-
 def test_an_addition_that_is_delivered_twice_is_one_memory_verbatim_with_its_date_and_mark(service, store):
     service.server.fault = lambda _number, request: Fault.TWICE if request.method == "POST" else None
     added = store.write(Add("Likes tea", ALICE, {"k": 1}, DAY, "run/m1"))

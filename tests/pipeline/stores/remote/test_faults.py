@@ -44,7 +44,6 @@ TEXTS = (
     ("Fixed bug", 10),
     ("The billing service is written in Rust.", 15),
 )
-_DONE_UNSEEN = (Fault.RESET, Fault.TRUNCATE)
 
 
 def world(name: object) -> PlatformDouble:
@@ -81,15 +80,11 @@ def night(server: LoopbackServer, state: Path, patience: Patience = SURE, *, ret
         opened.apply(plan, now=NOW, retire=retire)
 
 
-def faulty(server: LoopbackServer, position: int, fault: Fault) -> None:
-    """The fault happens to one request from now on."""
+def faulty(server: LoopbackServer, position: int, fault: Fault | None = None) -> None:
+    """The fault happens to one request from now on; without one the line is sound again."""
     wanted = len(server.requests) + position
     server.retry_after = "0.001"
     server.fault = lambda number, _request: fault if number == wanted else None
-
-
-def sound(server: LoopbackServer) -> None:
-    server.fault = lambda _number, _request: None
 
 
 def smooth(state: Path, *, retire: bool = False) -> tuple[int, Counter[str]]:
@@ -116,20 +111,25 @@ def finished(server: LoopbackServer, state: Path) -> None:
             opened.resume(now=NOW)
 
 
-@pytest.mark.parametrize("fault", Fault)
-def test_a_fault_at_any_request_is_survived(fault, tmp_path):
-    count, after = smooth(tmp_path)
+@pytest.mark.parametrize(("fault", "retire"), [*((fault, False) for fault in Fault), (Fault.RESET, True)])
+def test_a_fault_at_any_request_is_survived_and_where_memories_are_retired_every_id_stays(
+    fault, retire, tmp_path
+):
+    count, after = smooth(tmp_path, retire=retire)
     for position in range(count):
         double = world(position)
-        before = content(double)
+        before, ids = content(double), set(double.rows)
         with LoopbackServer(double, delay=DELAY) as server:
             faulty(server, position, fault)
-            night(server, tmp_path, QUICK if fault is Fault.DELAY else SURE)
+            night(server, tmp_path, QUICK if fault is Fault.DELAY else SURE, retire=retire)
             assert facts(double) == after, f"request {position}"
-            if fault in _DONE_UNSEEN and position % 3 == 0:
+            retired = sum(row.get("expiration_date") is not None for row in double.rows.values())
+            assert (retired, set(double.rows) == ids) == ((3, True) if retire else (0, False))
+            if retire or (fault in (Fault.RESET, Fault.TRUNCATE) and position % 3 == 0):
                 with session(server, tmp_path) as opened:
                     opened.undo(now=NOW)
                 assert content(double) == before, f"undo after a fault at request {position}"
+                assert not retire or set(double.rows) == ids
 
 
 @pytest.mark.parametrize("fault", Fault)
@@ -152,7 +152,7 @@ def test_a_fault_at_any_request_to_a_server_is_survived_by_a_pass_and_its_undo(f
                 opened.apply(opened.propose(EVERYTHING, now=NOW), now=NOW)
                 assert len(store.read(EVERYTHING).memories) == 2
         reached = len(server.requests) - first > position
-        sound(server)
+        faulty(server, 0)
         assert hosted.content() == before, f"request {position}"
         if not reached:
             return
@@ -172,7 +172,7 @@ def test_a_process_that_gives_up_at_any_request_is_resumed(fault, tmp_path):
             gave_up += bool(told)
             assert sum(text.startswith("Deploys the shop to staging on Tuesdays") for text in facts(double))
             assert any(text.startswith("The billing service") for text in facts(double))
-            sound(server)
+            faulty(server, 0)
             finished(server, tmp_path)
             if facts(double) == before:  # it gave up before it had begun
                 night(server, tmp_path)
@@ -192,7 +192,7 @@ def test_an_undo_is_finished_whatever_happens_to_a_request(fault, tmp_path):
             with suppress(StoreError), session(server, tmp_path, ONCE) as opened:
                 opened.undo(now=NOW)
             reached = len(server.requests) - first > position
-            sound(server)
+            faulty(server, 0)
             finished(server, tmp_path)
             with session(server, tmp_path) as opened:
                 if opened.journal.runs(opened.store.fingerprint)[0].state is not RunState.UNDONE:
@@ -200,22 +200,6 @@ def test_an_undo_is_finished_whatever_happens_to_a_request(fault, tmp_path):
             assert content(double) == before, f"request {position}"
             if not reached:
                 return
-
-
-def test_a_retiring_pass_survives_and_keeps_every_id(tmp_path):
-    count, _ = smooth(tmp_path, retire=True)
-    for position in range(count):
-        double = world(position)
-        before, ids = content(double), set(double.rows)
-        with LoopbackServer(double) as server:
-            faulty(server, position, Fault.RESET)
-            night(server, tmp_path, retire=True)
-            assert set(double.rows) == ids
-            assert sum(row.get("expiration_date") is not None for row in double.rows.values()) == 3
-            with session(server, tmp_path) as opened:
-                opened.undo(now=NOW)
-            assert content(double) == before
-            assert set(double.rows) == ids
 
 
 def test_by_commands_alone_a_fault_at_any_request_loses_nothing(tmp_path):
@@ -232,7 +216,7 @@ def test_by_commands_alone_a_fault_at_any_request_loses_nothing(tmp_path):
             file.write_text(json.dumps({"mem0_dream": SECTION | {"remote": asdict(hasty)}}))
             faulty(server, position, fault)
             done = command(*auto)
-            sound(server)
+            faulty(server, 0)
             file.write_text(json.dumps({"mem0_dream": SECTION | {"remote": asdict(SURE)}}))
             if done.exit_code:
                 assert done.exit_code == StoreError.exit_code, done.output

@@ -11,13 +11,10 @@ from click.testing import CliRunner, Result
 from loopback import Fault, Reply, Request
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, UsageError
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import Add, Delete, Retire, ScopeFilter
 from mem0_dream.pipeline.stores.remote.services import _newest, open_platform
 from mem0_dream.pipeline.stores.remote.store import DATES_KEY, Caller, Patience, RemoteStore
 from mem0_dream.records import Memory, Scope
-from mem0_dream.settings import Settings
-from mem0_dream.testing import FakeEncoder
 from platform_double import PlatformDouble
 from services import ALICE, DAY, EVERYTHING, stored
 from typed import on_store
@@ -39,25 +36,25 @@ def by_text(store: RemoteStore, scopes: ScopeFilter = EVERYTHING) -> dict[str, M
 class TestListing:
     def test_every_page_of_every_kind_of_entity_is_read(self, place):
         for number in range(450):
-            place.double.put(f"Fact {number}", user_id=f"user {number % 3}")
+            place.put(f"Fact {number}", user_id=f"user {number % 3}")
         for key in ("agent_id", "app_id", "run_id"):
             owner: dict[str, Any] = {key: "x"}
-            place.double.put(f"Of {key}", **owner)
+            place.put(f"Of {key}", **owner)
         inventory = place.open().read(EVERYTHING)
         assert (len(inventory.memories), inventory.gaps) == (453, ())
 
     def test_a_scope_is_the_whole_tuple(self, place):
-        place.double.put("Likes tea", user_id="alice", run_id="r1")
-        place.double.put("Likes jazz", user_id="alice", run_id="r2", app_id="shop")
-        place.double.put("Likes rain", user_id="bob")
+        place.put("Likes tea", user_id="alice", run_id="r1")
+        place.put("Likes jazz", user_id="alice", run_id="r2", app_id="shop")
+        place.put("Likes rain", user_id="bob")
         found = by_text(place.open(), ScopeFilter({"user_id": "alice"}))
         assert found["Likes tea"].scope == Scope.of(user_id="alice", run_id="r1")
         assert found["Likes jazz"].scope == Scope.of(user_id="alice", run_id="r2", app_id="shop")
         assert len(found) == 2
 
     def test_what_the_platform_merged_away_is_no_memory(self, place):
-        kept = place.double.put("Has a dog named Rex, a retriever", user_id="alice")
-        gone = place.double.put("Has a dog named Rex", user_id="alice", lifecycle_state="merged")
+        kept = place.put("Has a dog named Rex, a retriever", user_id="alice")
+        gone = place.put("Has a dog named Rex", user_id="alice", lifecycle_state="merged")
         store = place.open()
         assert [memory.id for memory in store.read(EVERYTHING).memories] == [kept]
         assert stored(store, gone).pinned
@@ -76,28 +73,28 @@ class TestListing:
         ],
     )
     def test_a_record_says(self, place, fields, told):
-        place.double.put("Likes tea", user_id="alice", **fields)
+        place.put("Likes tea", user_id="alice", **fields)
         (memory,) = place.open().read(EVERYTHING).memories
         assert {name: getattr(memory, name) for name in told} == told
 
     def test_evidence_and_successors_are_left_alone(self, place):
-        run = place.double.put("Runs 40 km a week", user_id="alice")
-        place.double.put("Trains hard", user_id="alice", synthesized=True, evidence=[{"memory": run}])
-        new = place.double.put("Drives a Tesla", user_id="alice")
-        place.double.put("Drives a Subaru", user_id="alice", replaced_by=new)
-        place.double.put("Likes tea", user_id="alice")
+        run = place.put("Runs 40 km a week", user_id="alice")
+        place.put("Trains hard", user_id="alice", synthesized=True, evidence=[{"memory": run}])
+        new = place.put("Drives a Tesla", user_id="alice")
+        place.put("Drives a Subaru", user_id="alice", replaced_by=new)
+        place.put("Likes tea", user_id="alice")
         pinned = {text: memory.pinned for text, memory in by_text(place.open()).items()}
         assert {text for text, is_pinned in pinned.items() if not is_pinned} == {"Likes tea"}
 
     def test_thousands_are_read_while_another_client_writes(self, place):
         for number in range(2_000):
             moment = DAY + timedelta(seconds=number)
-            place.double.put(f"Fact {number}", user_id="alice", created_at=moment)
+            place.put(f"Fact {number}", user_id="alice", created_at=moment)
         there = set(place.double.rows)
 
         def write(request: Request) -> None:
             if request.path == "/v3/memories/":
-                place.double.put("Meanwhile", user_id="alice")
+                place.put("Meanwhile", user_id="alice")
 
         place.server.before = write
         inventory = place.open().read(EVERYTHING)
@@ -108,7 +105,7 @@ class TestListing:
 
     def test_a_last_page_that_is_gone_is_no_error(self, place):
         for number in range(401):
-            place.double.put(f"Fact {number}", user_id="alice")
+            place.put(f"Fact {number}", user_id="alice")
 
         def remove(request: Request) -> None:
             if request.query.get("page") == "3" and len(place.double.rows) == 401:
@@ -125,7 +122,7 @@ class TestListing:
 
     def test_a_client_that_keeps_removing_makes_the_run_read_only(self, place):
         for number in range(600):
-            place.double.put(f"Fact {number}", user_id="alice")
+            place.put(f"Fact {number}", user_id="alice")
 
         def remove(request: Request) -> None:
             if request.path == "/v3/memories/":
@@ -142,7 +139,7 @@ class TestListing:
 
 class TestAdditions:
     def test_a_text_that_is_there_already_is_never_added(self, place):
-        place.double.put("Likes tea", user_id="alice")
+        place.put("Likes tea", user_id="alice")
         with pytest.raises(RefusedChangeError, match="holds already"):
             place.open().write(Add("Likes tea", ALICE, {}, None, "run/m1"))
 
@@ -162,10 +159,10 @@ class TestAdditions:
 class TestDeletions:
     @pytest.fixture
     def tea(self, place):
-        return place.double.put("Likes tea", user_id="alice")
+        return place.put("Likes tea", user_id="alice")
 
     def test_what_superseded_another_is_not_deleted(self, place):
-        memory_id = place.double.put("Drives a Tesla", user_id="alice", linked_memory_ids=["older"])
+        memory_id = place.put("Drives a Tesla", user_id="alice", linked_memory_ids=["older"])
         store = place.open()
         with pytest.raises(RefusedChangeError, match="would count as current again"):
             store.write(Delete(memory_id))
@@ -229,21 +226,6 @@ class TestOpening:
         place.double.project = "other"
         assert len(first) == 16
         assert place.open().fingerprint != first
-
-
-def test_a_text_that_was_folded_into_a_source_is_taken_back_with_its_metadata(place, tmp_path):
-    said = "The weekly call with the Lyon office and its Lyon team is on Tuesday."
-    for number, more in enumerate(("Host: Filipa.", "Start: 14:00.")):
-        place.put(f"{said} {more}", user_id="alice", metadata={"source": number}, created_at=DAY)
-    settings = Settings(scorer="keywords", max_delete=1.0)
-    with Session(place.open(), settings=settings, state_dir=tmp_path, encoder=FakeEncoder()) as session:
-        before = session.store.read(EVERYTHING).memories
-        result = session.apply(session.propose(EVERYTHING, now=DAY), now=DAY, retire=True)
-        assert result.merged == 1
-        assert any("14:00" in text and "Filipa" in text for text in by_text(place.stores[0]))
-        assert session.undo(now=DAY).kept == ()
-        assert session.store.read(EVERYTHING).memories == before
-        assert [m.metadata for m in session.store.read(EVERYTHING).memories] == [m.metadata for m in before]
 
 
 class TestCommandLine:

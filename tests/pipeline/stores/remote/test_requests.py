@@ -100,16 +100,6 @@ def test_the_doubles_pages_are_the_platforms(known):
             client.get_all(**{"filters": {"user_id": "ann"}} | wrong)
 
 
-def test_the_double_drops_an_exact_repeat_without_a_word(known):
-    client, double, _ = known
-    message = [{"role": "user", "content": "Likes tea"}]
-    first = client.add(message, user_id="ann", infer=False)
-    again = client.add(message, user_id="ann", infer=False)
-    other = client.add(message, user_id="bob", infer=False)
-    assert [len(answer["results"]) for answer in (first, again, other)] == [1, 0, 1]
-    assert len(double.rows) == 2
-
-
 def test_the_double_names_the_run_differently_in_each_answer(known):
     client, double, _ = known
     memory = double.put("Likes tea", user_id="ann", run_id="r1")
