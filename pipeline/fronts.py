@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from .planning.hooks import Proposal
 from .planning.plan_file import parse_plan
 from .planning.stages import Observer
 from .reporting.graph import carried_out
-from .reporting.html import Material, run_point
+from .reporting.html import Point, page_data, run_point
 from .reporting.status import answer_line, status_of
 from .reporting.text import bracketed, spoken_ids
 from .stores.base import ScopeFilter
@@ -107,15 +107,16 @@ def about(
     return inventory, [(m, f"[{kind}:{short[m.id]}]", session.shown(m.text)) for m in matches]
 
 
-def plan_material(session: Session, plan: Plan) -> Material:
-    """The material of a page that proposes a plan, made of what the session has just read."""
+def plan_page(session: Session, plan: Plan) -> dict[str, Any]:
+    """The data of a page that proposes a plan, made of what the session has just read."""
     read, shown = session.inventory, {total.scope for total in plan.totals}
     living = [m for m in read.memories if not m.is_retired(plan.now.date())] if read else []
     memories = [memory for memory in living if memory.scope in shown]
-    return _material(
-        session,
+    return page_data(
         plan,
-        [*session.reporter(plan).remarks(), *session.kind.left_out()],
+        accessed=session.access.last(plan.store),
+        points=points_of(session),
+        remarks=[*session.reporter(plan).remarks(), *session.kind.left_out()],
         memories=[replace(memory, text=session.shown(memory.text)) for memory in memories],
         thresholds=session.models.thresholds,
         # Most of it lies in the cache since the plan was made.
@@ -123,30 +124,29 @@ def plan_material(session: Session, plan: Plan) -> Material:
     )
 
 
-def run_material(session: Session, name: str, *, undo: str) -> Material:
-    """The material of a page about a run of the journal: what was there before it, and what it left."""
+def run_page(session: Session, name: str, *, undo: str) -> tuple[Plan, dict[str, Any]]:
+    """The plan of a run, and the data of its page: what was there before it, and what it left."""
     journal = session.journal
     run = journal.run(name)
     if run.store != session.store.fingerprint:
         raise JournalError(f"Run {name} was made on another store; use the configuration it was made with.")
     kept = undo if journal.changes(name) and not run.state.startswith("undo") else ""
-    changed, outcomes = session.kind.relations(journal, name), journal.outcomes(name)
-    remarks = [f"Relations ({changed.counts}):", *changed.lines] if changed else []
-    told = {"run": name, "state": str(run.state), "undo": kept}
-    return _material(session, parse_plan(run.plan), remarks, outcomes=outcomes, **told)
-
-
-def _material(session: Session, plan: Plan, remarks: Sequence[str], **more: Any) -> Material:  # noqa: ANN401
-    journal, store = session.journal, session.store.fingerprint
-    runs = reversed(journal.runs(store))  # the oldest first
-    return Material(
-        plan=plan,
-        accessed=session.access.last(store),
-        points=[run_point(run, journal.changes(run.id), journal.outcomes(run.id)) for run in runs],
-        lines=report_lines(session, plan),
-        remarks=remarks,
-        **more,
+    changed, plan = session.kind.relations(journal, name), parse_plan(run.plan)
+    return plan, page_data(
+        plan,
+        accessed=session.access.last(run.store),
+        points=points_of(session),
+        remarks=[f"Relations ({changed.counts}):", *changed.lines] if changed else [],
+        run={"id": name, "state": str(run.state), "undo": kept},
+        outcomes=journal.outcomes(name),
     )
+
+
+def points_of(session: Session) -> list[Point]:
+    """The runs of a store as a page draws them, the oldest first."""
+    journal = session.journal
+    runs = reversed(journal.runs(session.store.fingerprint))
+    return [run_point(run, journal.changes(run.id), journal.outcomes(run.id)) for run in runs]
 
 
 def report_lines(session: Session, plan: Plan, *, explain: bool = False) -> list[str]:

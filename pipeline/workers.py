@@ -24,7 +24,7 @@ from ..errors import MissingExtraError, ModelError
 from ..records import Inventory, Memory, Scope
 from ..settings import Settings
 from .judging.cache import Cache, Models
-from .kinds.mem0 import build_plan
+from .kinds import build_plan
 from .planning.hooks import Means
 from .stores.base import Capabilities, Store
 

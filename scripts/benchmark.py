@@ -40,7 +40,7 @@ from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import judge
-from mem0_dream.pipeline.kinds.mem0 import build_plan
+from mem0_dream.pipeline.kinds import build_plan
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter

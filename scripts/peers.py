@@ -25,7 +25,7 @@ from mem0_dream.models.registry import load_encoder, load_scorer
 from mem0_dream.models.scorer import PairScorer
 from mem0_dream.models.text.words import overlap
 from mem0_dream.pipeline.judging.candidates import find_candidates
-from mem0_dream.pipeline.kinds.mem0 import build_plan
+from mem0_dream.pipeline.kinds import build_plan
 from mem0_dream.records import Inventory
 from mem0_dream.scripts.benchmark import SAMPLE, SCOPE, require
 from mem0_dream.scripts.evaluate import labelled

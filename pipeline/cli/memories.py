@@ -95,7 +95,7 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
         as_of += timedelta(days=1, microseconds=-1)
     if not query and as_of is None:
         raise UsageError("Name an id, or words of a memory, or a date with --as-of.")
-    from ..reporting.past import chain, matching, spoken_versions, versions
+    from ..reporting.status import chain, matching, spoken_versions, versions
 
     with open_session(options) as session:
         memories = session.read(options.scopes()).memories

@@ -200,7 +200,7 @@ def _remote(options: Options) -> Opened:
 
 
 def _of_records(store: Store, options: Options) -> Kind:
-    from ..kinds.mem0 import Mem0Kind
+    from ..kinds import Mem0Kind
 
     return Mem0Kind(store, wanted=options.wanted())
 

@@ -38,18 +38,19 @@ _OURS = '<meta name="generator" content="mem0-dream">'
 def report_command(options: Options, run: str | None, output: str, *, force: bool) -> None:
     """Write what a pass would do as one HTML file, to be read in any browser; changes nothing."""
     from ...models.text.words import counted
-    from ..fronts import plan_material, run_material
-    from ..reporting.html import page_data, render
+    from ..fronts import plan_page, report_lines, run_page
+    from ..reporting.html import render
     from ..stores.files import make_private
 
     if run is None:
         options.scopes()  # whose memories are meant is asked before anything is opened
     with open_session(options) as session:
         if run is not None:
-            material = run_material(session, run, undo=again(options, "undo", run))
+            plan, data = run_page(session, run, undo=again(options, "undo", run))
         else:
-            material = plan_material(session, looked(session, options).plan)
-    page = render(page_data(material), lines=material.lines)
+            plan = looked(session, options).plan
+            data = plan_page(session, plan)
+        page = render(data, lines=report_lines(session, plan))
     if output == "-":
         click.echo(page, nl=False)
         return
@@ -61,7 +62,7 @@ def report_command(options: Options, run: str | None, output: str, *, force: boo
         path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"The report cannot be written to {path}: {error.strerror}.") from error
-    shown = counted(len(material.plan.actions) + len(material.plan.unsure), "proposal")
+    shown = counted(len(plan.actions) + len(plan.unsure), "proposal")
     click.echo(f"{shown} written to {output}.", err=True)
 
 

@@ -46,9 +46,8 @@ from ..stores.markdown.directories import (
 )
 from ..stores.markdown.document import file_of
 from ..stores.markdown.project import Quotation
-from .differences import Marked, changes
 from .report import Report, likely
-from .text import clip, day, one_line, visible
+from .text import Marked, changes, clip, day, one_line, visible
 
 PREFIX = "[DRY RUN]"
 UNTOUCHED = f"{PREFIX} No files were modified. Run without --dry-run to apply changes."

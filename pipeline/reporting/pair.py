@@ -12,8 +12,7 @@ from ...models.facts.frames import JUDGED, KINDS
 from ...models.guards import WHOLE
 from ...records import Evidence, Label, Memory, Verdict
 from ..judging.check import Checked, Finding, Match
-from .differences import excerpts
-from .text import day, one_line, spoken_ids, visible, whole
+from .text import day, excerpts, one_line, spoken_ids, visible, whole
 
 DETAIL_WIDTH = 200  # characters of a detail that are shown at most
 

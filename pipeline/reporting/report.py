@@ -19,9 +19,8 @@ from ...records import Verdict
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, RunResult, TextChange, UndoResult, in_order
 from ..planning.doubts import Doubt, open_question, probability, ranked
 from ..planning.plan_file import to_json
-from .differences import Marked, Tone, changes, excerpts, marked
 from .pair import scores, spoken
-from .text import clip, day, one_line, spoken_ids, visible, whole
+from .text import Marked, Tone, changes, clip, day, excerpts, marked, one_line, spoken_ids, visible, whole
 
 TITLE = "## dream — consolidation report"
 NOTHING_STORED = "No memories found. Nothing to consolidate."

@@ -14,11 +14,11 @@ from typing import Any
 from ...errors import MovedOnError
 from ...models.text.words import counted
 from ..engine import Session
-from ..fronts import StoreAccess, careful, done_by, plan_material, report_lines, settle
+from ..fronts import StoreAccess, careful, done_by, plan_page, points_of, report_lines, settle
 from ..plan import acts
 from ..planning.stages import Advance, Observer, Silent
 from ..reporting import report
-from ..reporting.html import applied_data, done_data, page_data
+from ..reporting.html import applied_data, done_data
 from ..reporting.text import visible
 from ..review import WAITS, Review, digest
 from ..writing.journal import Journal
@@ -135,9 +135,8 @@ class ReviewDesk:
     def _look_at(self, session: Session) -> None:
         plan = self.access.look(session).plan
         self.review = Review(self.directory, plan, opt_in=True, unites=session.kind.scoped)
-        material = plan_material(session, plan)
-        self.lines = material.lines
-        self._data = page_data(material) | {
+        self.lines = report_lines(session, plan)
+        self._data = plan_page(session, plan) | {
             "earlier": [
                 {
                     "number": str(given.number),
@@ -149,7 +148,7 @@ class ReviewDesk:
                 for given in reversed(session.answered)
                 if not given.applied and (not given.key or given.key not in self.review.questions)
             ],
-            "applied": applied_data(material.points, APPLIED),
+            "applied": applied_data(points_of(session), APPLIED),
         }
 
     def _refreshed(self, session: Session) -> str:

@@ -25,7 +25,7 @@ from mem0_dream.models.scorer import PairInput, PairScorer, PairScores, Threshol
 from mem0_dream.models.text.words import exact_key
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import decide, judge, pair_input
-from mem0_dream.pipeline.kinds.mem0 import build_plan
+from mem0_dream.pipeline.kinds import build_plan
 from mem0_dream.records import Candidate, Memory, Scope, Verdict
 from mem0_dream.scripts.evaluate import labelled, metrics
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, read_files

@@ -9,7 +9,7 @@ from typing import Any
 from mem0_dream.models.scorer import PairScorer
 from mem0_dream.pipeline.answers import Answer, Say
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.kinds.mem0 import build_plan
+from mem0_dream.pipeline.kinds import build_plan
 from mem0_dream.pipeline.plan import Action, Plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Memory, Scope

@@ -12,9 +12,9 @@ from typing import Any
 from builders import ALICE, BOB, NOW, memory
 from fronts import access_to
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.fronts import StoreAccess, plan_material
+from mem0_dream.pipeline.fronts import StoreAccess, plan_page, report_lines
 from mem0_dream.pipeline.plan import Member, Plan, Prune, ScopeTotal
-from mem0_dream.pipeline.reporting.html import Material, page_data, render
+from mem0_dream.pipeline.reporting.html import page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.app import serve
 from mem0_dream.pipeline.web.desk import ReviewObserver
@@ -54,15 +54,15 @@ def small_store() -> InMemoryStore:
     )
 
 
-def crowded() -> Material:
+def crowded() -> dict[str, Any]:
     """One proposal with one neighbour and a stranger."""
     import numpy as np
 
     texts = {"bug": "Fixed bug", "more": "Fixed the bug in the parser", "tea": "Likes tea"}
     memories = [memory(name, text) for name, text in texts.items()]
     prune = Prune(id="p1", scope=ALICE, category=None, members=(Member("bug", "Fixed bug"),), reason="vague")
-    return Material(
-        plan=Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 3),), (prune,)),
+    return page_data(
+        Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 3),), (prune,)),
         memories=memories,
         vectors=np.array([[1, 0], [0.8, 0.6], [0, 1]], dtype=np.float32),
     )
@@ -113,9 +113,9 @@ class World:
 
     def page(self) -> tuple[str, dict[str, Any]]:
         with self.session() as session:
-            material = plan_material(session, session.propose(ScopeFilter(), now=NOW))
-        data = page_data(material)
-        return render(data, lines=material.lines), data
+            plan = session.propose(ScopeFilter(), now=NOW)
+            data = plan_page(session, plan)
+            return render(data, lines=report_lines(session, plan)), data
 
 
 def data_of(page: str) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from builders import NOW
-from mem0_dream.pipeline.fronts import run_material
+from mem0_dream.pipeline.fronts import run_page
 from mem0_dream.pipeline.plan import Action, Member, Merge, NewText, Plan, Prune, Resolve, Rewrite
 from mem0_dream.pipeline.planning.doubts import Doubt
-from mem0_dream.pipeline.reporting.html import Material, page_data, render
+from mem0_dream.pipeline.reporting.html import page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Scope
 from page_checks import cards, findings
@@ -26,14 +26,14 @@ pytestmark = pytest.mark.web
 WHERE: dict[str, Any] = {"scope": Scope(()), "category": None}
 
 
-def written(folder: Path, material: Material) -> str:
+def written(folder: Path, data: dict[str, Any]) -> str:
     file = folder / "page.html"
-    file.write_text(render(page_data(material), lines=material.lines), encoding="utf-8")
+    file.write_text(render(data), encoding="utf-8")
     return file.as_uri()
 
 
-def planned(actions: Iterable[Action], kind: str = "memory", unsure: tuple[Doubt, ...] = ()) -> Material:
-    return Material(plan=Plan("s", kind, NOW, "fake", (), tuple(actions), unsure=unsure))
+def planned(actions: Iterable[Action], kind: str = "memory", unsure: tuple[Doubt, ...] = ()) -> Any:
+    return page_data(Plan("s", kind, NOW, "fake", (), tuple(actions), unsure=unsure))
 
 
 @pytest.fixture
@@ -222,8 +222,8 @@ def test_a_run_is_shown_before_and_after(page: Page, tmp_path: Path) -> None:
         plan = session.propose(ScopeFilter(), now=NOW)
         world.store.rows["bug"]["text"] = "Fixed bug 7 in the parser"
         run = session.apply(plan, now=NOW).run
-        material = run_material(session, run, undo=f"mem0-dream undo {run}")
-    page.goto(written(tmp_path, material))
+        _, data = run_page(session, run, undo=f"mem0-dream undo {run}")
+    page.goto(written(tmp_path, data))
     assert f"Run {run}, applied" in page.inner_text("h1")
     assert f"mem0-dream undo {run}" in page.inner_text("header.top")
     assert "14 memories before, 10 afterwards" in page.inner_text("#subtitle")

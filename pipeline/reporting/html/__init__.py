@@ -13,7 +13,6 @@ import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.resources import files
 from typing import Any
@@ -32,10 +31,9 @@ from ...plan import Action, Member, Merge, Plan, Prune, Relate, Resolve, TextCha
 from ...planning.doubts import clusters, probability
 from ...planning.plan_file import parse_plan
 from ...writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
-from ..differences import Places, changed_lines, unlike
 from ..pair import spoken, told_once
 from ..report import Report, newer_side
-from ..text import spoken_ids
+from ..text import Places, changed_lines, spoken_ids, unlike
 
 SCRIPTS = ("text.js", "state.js", "cards.js", "list.js", "history.js", "live.js", "start.js")
 """In the order in which they are joined: each uses only earlier ones."""
@@ -47,40 +45,21 @@ DIGITS = 3  # digits of a score
 CLAUSES_UP_TO = 4_000
 """Characters of a text up to which its clauses are held against the others; documents show their lines."""
 _SAME = WHOLE | {"same"}  # evidence that two texts are one fact; all other speaks against it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
-    """What a page is made of."""
-
-    plan: Plan  # what is proposed, or what a run was to do
-    memories: Sequence[Memory] = ()  # all memories of the store that the plan looked at, in order
-    accessed: Mapping[str, datetime] = field(default_factory=dict)  # latest reads that are on record, by id
-    thresholds: Thresholds | None = None  # where the scorer's probabilities become decisions
-    points: Sequence[dict[str, Any]] = ()  # the runs of the store so far
-    # float32 [n, d], one row for each of `memories`; None names no neighbours.
-    vectors: NDArray[np.float32] | None = None
-    lines: Sequence[str] = ()  # the report as the terminal prints it
-    remarks: Sequence[str] = ()  # what a kind of store adds: changed relations, files that were left out
-    run: str = ""  # the name of the run that is shown; empty for a plan
-    state: str = ""  # how far that run came
-    undo: str = ""  # the command that takes it back
-    # What became of each of its actions.
-    outcomes: Mapping[str, tuple[Outcome, str]] = field(default_factory=dict)
+Point = dict[str, Any]  # one run: what the page draws, and the actions that stand
 
 
 class Table:
     """The memories of a page, each once, with the scopes and categories they name."""
 
-    def __init__(self, material: Material) -> None:
-        self._known = {memory.id: memory for memory in material.memories}
-        self._accessed = material.accessed
+    def __init__(self, plan: Plan, memories: Iterable[Memory], accessed: Mapping[str, datetime]) -> None:
+        self._known = {memory.id: memory for memory in memories}
+        self._accessed = accessed
         self._rows: dict[tuple[str, str], int] = {}
         self.scopes: dict[str, int] = {}
         self.categories: dict[str, int] = {}
-        actions = (*material.plan.actions, *material.plan.unsure)
+        actions = (*plan.actions, *plan.unsure)
         ids = [*self._known, *(member.id for action in actions for member in action.members)]
-        self._short = spoken_ids(ids, material.plan.kind)
+        self._short = spoken_ids(ids, plan.kind)
         self.rows: list[dict[str, Any]] = []
 
     def member(self, member: Member, action: Action) -> int:
@@ -113,28 +92,45 @@ class Table:
         return self._rows[key]
 
 
-def page_data(material: Material) -> dict[str, Any]:
-    """The data of a page; everything in it is text, numbers and lists."""
-    plan, table = material.plan, Table(material)
-    cards = [card(action, table, material.outcomes, unsure=False) for action in plan.actions]
+def page_data(
+    plan: Plan,
+    *,
+    memories: Sequence[Memory] = (),
+    accessed: Mapping[str, datetime] | None = None,
+    thresholds: Thresholds | None = None,
+    points: Sequence[Point] = (),
+    vectors: NDArray[np.float32] | None = None,
+    remarks: Sequence[str] = (),
+    run: Mapping[str, str] | None = None,
+    outcomes: Mapping[str, tuple[Outcome, str]] | None = None,
+) -> dict[str, Any]:
+    """The data of a page of what is proposed, or a run was to do; it is text, numbers and lists.
+
+    `memories` are all that the plan looked at, in order, `accessed` the latest reads by id, `vectors` float32
+    [n, d] with one row for each of them; None names no neighbours. `points` are the runs of the store so far,
+    `remarks` what a kind of store adds. Of a `run` that is shown its id, its state and the command that takes
+    it back are given, and what became of each of its actions.
+    """
+    table, outcomes = Table(plan, memories, accessed or {}), outcomes or {}
+    cards = [card(action, table, outcomes, unsure=False) for action in plan.actions]
     for doubts in clusters(plan.unsure):
         for number, doubt in enumerate(doubts):
-            shown = card(doubt, table, material.outcomes, unsure=True)
+            shown = card(doubt, table, outcomes, unsure=True)
             cards.append(shown | ({"shares": [number + 1, len(doubts)]} if len(doubts) > 1 else {}))
     for shown in cards:
         shown["scope"] = table.rows[shown["members"][0]]["scope"]
-    if material.vectors is not None:
+    if vectors is not None:
         members = [[table.rows[row]["id"] for row in shown["members"]] for shown in cards]
-        for shown, places in zip(cards, nearby(material.memories, material.vectors, members), strict=True):
+        for shown, places in zip(cards, nearby(memories, vectors, members), strict=True):
             if places:
-                shown["near"] = [table.row(material.memories[place]) for place in places]
-    now, limits = plan.now.isoformat(timespec="seconds"), material.thresholds
+                shown["near"] = [table.row(memories[place]) for place in places]
+    now = plan.now.isoformat(timespec="seconds")
     return {
         "version": VERSION,
         "kind": plan.kind,
         "now": now,
         "scorer": plan.scorer,
-        "thresholds": [limits.auto, limits.duplicate] if limits else None,
+        "thresholds": [thresholds.auto, thresholds.duplicate] if thresholds else None,
         "summary": {
             "memories": sum(total.memories for total in plan.totals),
             "merges": len(plan.merges),
@@ -143,16 +139,16 @@ def page_data(material: Material) -> dict[str, Any]:
             "changes": len(plan.rewrites),
             "unsure": len(plan.unsure),
         },
-        "run": {"id": material.run, "state": material.state, "undo": material.undo} if material.run else None,
+        "run": dict(run) if run else None,
         "cards": cards,
         "memories": table.rows,
         "scopes": list(table.scopes),
         "categories": list(table.categories),
-        "history": history_data(material.points, {t.scope: t.memories for t in plan.totals}, now),
+        "history": history_data(points, {t.scope: t.memories for t in plan.totals}, now),
         "apart": [list(item) for item in plan.apart],
         "gaps": list(plan.gaps),
         "notes": [*plan.notes, *plan.fidelity, *Report(plan).left_open()],
-        "remarks": list(material.remarks),
+        "remarks": list(remarks),
     }
 
 
@@ -340,9 +336,6 @@ def nearby(
         order = np.argsort(-cosines, kind="stable")[:SHOWN]
         neighbours.append([int(others[at]) for at in order if cosines[at] >= NEAR])
     return neighbours
-
-
-Point = dict[str, Any]  # one run: what the page draws, and the actions that stand
 
 
 def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tuple[Outcome, str]]) -> Point:

@@ -13,8 +13,7 @@ from mem0_dream.pipeline.cli.opening import open_session
 from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.pipeline.cli.terminal import Bars, echo, set_up_logs
 from mem0_dream.pipeline.planning.stages import Advance
-from mem0_dream.pipeline.reporting.differences import Marked
-from mem0_dream.pipeline.reporting.text import bracketed
+from mem0_dream.pipeline.reporting.text import Marked, bracketed
 
 
 class Watched(io.StringIO):

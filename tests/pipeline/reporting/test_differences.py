@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.options import command, parameters
 from mem0_dream.pipeline.cli.terminal import colours
-from mem0_dream.pipeline.reporting.differences import (
+from mem0_dream.pipeline.reporting.text import (
     CUT_FROM,
     MAX_WORD,
     MAX_WORDS,
@@ -17,8 +17,8 @@ from mem0_dream.pipeline.reporting.differences import (
     changes,
     excerpts,
     marked,
+    one_line,
 )
-from mem0_dream.pipeline.reporting.text import one_line
 from mem0_dream.testing import InMemoryStore
 
 RED, GREEN, OFF = "\x1b[1;4;31m", "\x1b[1;4;32m", "\x1b[0m"

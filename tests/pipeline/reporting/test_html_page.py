@@ -12,9 +12,7 @@ from hypothesis import given, settings, strategies as st
 from mem0_dream.pipeline.answers import content_key
 from mem0_dream.pipeline.plan import Member, Merge, NewText, Plan, Prune, Resolve, ScopeTotal, TextChange
 from mem0_dream.pipeline.planning.plan_file import dump_plan
-from mem0_dream.pipeline.reporting.differences import changed_lines, differing
 from mem0_dream.pipeline.reporting.html import (
-    Material,
     history_data,
     lost_words,
     nearby,
@@ -22,6 +20,7 @@ from mem0_dream.pipeline.reporting.html import (
     render,
     run_point,
 )
+from mem0_dream.pipeline.reporting.text import changed_lines, differing
 from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from reviewing import HOSTILE, crowded, data_of, many_world, small_world
@@ -73,8 +72,8 @@ class TestEverything:
     @given(plans())
     @settings(max_examples=150, deadline=None)
     def test_every_action_of_a_plan_is_on_the_page_with_all_its_texts(self, plan: Plan) -> None:
-        page = render(page_data(Material(plan=plan)))
-        assert page == render(page_data(Material(plan=plan)))
+        page = render(page_data(plan))
+        assert page == render(page_data(plan))
         data = data_of(page)
         whole = sorted((*plan.actions, *plan.unsure), key=content_key)
         cards = sorted(data["cards"], key=lambda card: str(card["key"]))
@@ -107,7 +106,7 @@ class TestEverything:
         plan = Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 1),), (PRUNE,))
         shown: dict[str, Any] = {"state": "applied", "undo": "mem0-dream undo r1"}
         outcome = {"p1": (Outcome.SKIPPED, "memory m is gone")}
-        data = page_data(Material(plan=plan, run="r1", outcomes=outcome, **shown))
+        data = page_data(plan, run={"id": "r1", **shown}, outcomes=outcome)
         assert data["run"] == {"id": "r1", **shown}
         assert data["cards"][0]["outcome"] == ["skipped", "memory m is gone"]
 
@@ -134,7 +133,7 @@ class TestHarmless:
     def test_a_lone_surrogate_can_be_written_to_a_file(self) -> None:
         members = (Member("m", "a \ud800 b"),)
         prune = Prune(id="p", scope=ALICE, category=None, members=members, reason="vague")
-        page = render(page_data(Material(plan=Plan("s", "memory", NOW, "fake", (), (prune,)))))
+        page = render(page_data(Plan("s", "memory", NOW, "fake", (), (prune,))))
         page.encode("utf-8")
         assert data_of(page)["memories"][0]["text"] == "a \ud800 b"
 
@@ -184,7 +183,7 @@ class TestDocuments:
         a, b = "\n".join(lines), "\n".join([*lines[:1_000], "Another one.", *lines[1_000:]])
         members = (Member("a.md", a), Member("b.md", b))
         merge = Merge(id="m1", scope=ALICE, category=None, members=members, survivor="a.md", text=b)
-        card = page_data(Material(plan=Plan("s", "md", NOW, "fake", (), (merge,))))["cards"][0]
+        card = page_data(Plan("s", "md", NOW, "fake", (), (merge,)))["cards"][0]
         assert not any(lost for *_, lost in card["marks"][1])
         assert ("+", "Another one.") in card["lines"]
 
@@ -197,7 +196,7 @@ class TestNearby:
         vectors = np.array([[np.cos(a), np.sin(a)] for a in np.radians(angles)], dtype=np.float32)
         found = nearby(memories, vectors, [["a", "b"], ["g"], ["d"], ["gone"]])
         assert found == [[5, 4, 2], [2, 4, 5], [], []]
-        data = page_data(crowded())
+        data = crowded()
         (near,) = data["cards"][0]["near"]
         assert data["memories"][near]["text"] == "Fixed the bug in the parser"
 

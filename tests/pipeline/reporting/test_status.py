@@ -7,8 +7,16 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from builders import BOB, CONTRADICTION, MEANS, NOW, duplicates, memory
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.reporting.past import chain, matching, spoken_versions, versions
-from mem0_dream.pipeline.reporting.status import run_json, run_line, spoken_status, status_of
+from mem0_dream.pipeline.reporting.status import (
+    chain,
+    matching,
+    run_json,
+    run_line,
+    spoken_status,
+    spoken_versions,
+    status_of,
+    versions,
+)
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Recorded, Run, RunState
 from mem0_dream.records import Inventory
