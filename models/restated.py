@@ -120,10 +120,18 @@ def _halves_moved(mine: list[_Item], theirs: list[_Item]) -> bool:
                 for half in (mine, theirs)
             )
             said, run = runs[-at]
-            word = run[at - 1]
-            of_all = stem(word) in VERBS or word in _BE | _HAVE or (not at and word in _PREPOSITIONS)
-            return [key for key, _ in runs] == [key for key, _ in others] and (not said or of_all)
+            behind = [run[0] for _, run in runs[1:]] + ["0"]
+            apart = any(  # "for half a year, ... for a year"
+                key and not (_of_all(run[-1]) or after in _PREPOSITIONS or after[0].isdigit())
+                for (key, run), after in zip(runs, behind, strict=True)
+            )
+            alike = [key for key, _ in runs] == [key for key, _ in others]
+            return alike and not apart and (not said or _of_all(run[at - 1], verbs_only=at == 1))
     return False
+
+
+def _of_all(word: str, *, verbs_only: bool = False) -> bool:
+    return stem(word) in VERBS or word in _BE | _HAVE or (not verbs_only and word in _PREPOSITIONS)
 
 
 def _lists(items: list[_Item]) -> Iterator[tuple[_Item, frozenset[_Item]]]:
