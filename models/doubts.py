@@ -17,7 +17,7 @@ from .facts import extract
 from .facts.frames import crosswise, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
-from .same_statement import respelt
+from .same_statement import respelt, set_apart, told_by_a_sign
 from .stance import steps, tenses
 from .text.tables import listed, marked, pattern, table_lines
 from .text.words import CACHED_TEXTS, significant_words, stem
@@ -81,9 +81,25 @@ def doubts(
         ("liking", _either(crosswise, a, b, pattern("liking"), pattern("dislike"), hides=True)),
         ("unsaid", unsaid or of_another(a, b) or _hardly_shown(a, b, entailment)),
         ("place", _turned(a, b, entailment) or _clauses_turned(a, b) or misplaced(a, b)),
-        ("wording", () if any(item.veto for item in found) else exchanged(a, b) or respelt(a, b)),
+        ("wording", () if any(item.veto for item in found) else _other_letters(a, b)),
     )
     return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)
+
+
+def _other_letters(a: str, b: str) -> Words:
+    return (
+        exchanged(a, b)
+        or respelt(a, b)
+        or told_by_a_sign(a, b)
+        or set_apart(a, b)
+        or _either(_of_users, a, b)
+    )
+
+
+def _of_users(mine: str, theirs: str) -> Words:
+    """User accounts, and any accounts."""
+    of = pattern("user_of").match(mine)
+    return (of[0].strip(), "-") if of and "user" not in theirs.lower() else ()
 
 
 def _either(rule: Callable[..., Words | None], a: str, b: str, *row: re.Pattern[str], **how: bool) -> Words:

@@ -39,6 +39,9 @@ _BEFORE_LIST = table_set("sameness", "verbs", "before_list")
 _NO_ITEM = STOP_WORDS | _BEFORE_LIST - {"user"}
 _BEHIND_LIST = table_set("sameness", "behind_list") | {",", _BREAK, ")", "?"}
 _BEHIND_SUBJECTS = table_set("sameness", "behind_subjects")
+_TELLING_SIGNS, _DUNDERS, _WITH_CAPITAL = (
+    table_set("sameness", key) for key in ("telling_signs", "dunders", "with_capital")
+)
 _CONTRACTIONS = table_pairs("sameness", "contractions")
 _ACRONYMS = (table_set("names", "acronyms") | {"api", "apis", "app", "tv", "cv"}) - {"us"}
 _ENDINGS = (("n't", " not"), ("'re", " are"), ("'ve", " have"), ("'ll", " will"))
@@ -70,15 +73,17 @@ def sameness(a: str, b: str, *, a_date: datetime | None = None, b_date: datetime
 
     The dates are for "yesterday" and the like.
     """
+    if told_by_a_sign(a, b):
+        return None
     if exact_key(a) == exact_key(b):
         return SAME_WORDS
     first, second, said = a, b, ""
-    if statement_key(a) != statement_key(b):
+    if _key(a, b) != _key(b, a):
         if slip := slip_in(a, b):
             first, said = mended(a, *slip), " / ".join(slip)
         elif slip := slip_in(b, a):
             second, said = mended(b, *slip), " / ".join(reversed(slip))
-        if not said or statement_key(first) != statement_key(second):
+        if not said or _key(first, second) != _key(second, first):
             return restated(_bare(a), _bare(b)) if _as_written(a) == _as_written(b) else None
     if any(each.veto for each in compare(_bare(first), _bare(second), a_date=a_date, b_date=b_date)):
         return None
@@ -86,6 +91,50 @@ def sameness(a: str, b: str, *, a_date: datetime | None = None, b_date: datetime
     only = [word for word in mine if word not in theirs], [word for word in theirs if word not in mine]
     shown = " / ".join(" ".join(words) or "-" for words in only) if any(only) else SAME_WORDS
     return said or shown
+
+
+def told_by_a_sign(a: str, b: str) -> tuple[str, ...]:
+    """Equal words of which a capital or a sign makes others: polish, Polish; Gb, GB; a tick, a cross."""
+    mine, theirs = _capitals(a), _capitals(b)
+    for word in sorted(mine.keys() & theirs.keys()):
+        if mine[word].isdisjoint(theirs[word]):
+            return min(mine[word]), min(theirs[word])
+    for signs in (_bits, _signs):
+        if (left := signs(a)) != (right := signs(b)):
+            return left or "-", right or "-"
+    return ()
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _capitals(text: str) -> dict[str, set[str]]:
+    """Words that a capital makes others as they stand; of a text that has all or no capitals nothing."""
+    found: dict[str, set[str]] = {}
+    if _has_case(text):
+        for word in extract(text).words:
+            if word.text.lower() in _WITH_CAPITAL and not word.opens:
+                found.setdefault(word.text.lower(), set()).add(word.text)
+    return found
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _has_case(text: str) -> bool:
+    """Whether a writer tells names by capitals: some words have one, and most words inside have none."""
+    inside = [word.text for word in extract(text).words if not word.opens and word.text.isalpha()]
+    small = sum(word.islower() for word in inside)
+    return any(map(str.isupper, text)) and small * 2 > len(inside)
+
+
+def _bits(text: str) -> str:
+    return " ".join(match[0].strip() for match in pattern("bits").finditer(text) if match[1] == "b")
+
+
+def _signs(text: str) -> str:
+    return " ".join(sorted({sign for line in normalised(text).splitlines() for sign in _ends_in(line)}))
+
+
+def _key(text: str, other: str) -> str:
+    """The key of a text, without capitals where the other one uses none."""
+    return statement_key(text) if _has_case(other) or not _capitals(text) else statement_key(text.lower())
 
 
 def respelt(a: str, b: str) -> tuple[str, ...]:
@@ -104,6 +153,19 @@ def respelt(a: str, b: str) -> tuple[str, ...]:
         ),
         (),
     )
+
+
+def set_apart(a: str, b: str) -> tuple[str, ...]:
+    """Where two texts have the same letters: the signs in which they differ, if those say something."""
+    if pattern("no_letter").sub("", a).casefold() != pattern("no_letter").sub("", b).casefold():
+        return ()
+    signs = ["".join(pattern("telling_sign").findall(_bare(text))) for text in (a, b)]
+    written = [sorted(_as_written(x) - _as_written(y)) for x, y in ((a, b), (b, a))]
+    if any(written):
+        return tuple(
+            " ".join(word[1:].split("\x02")) for word in (each[0] if each else "\x01-" for each in written)
+        )
+    return (signs[0] or "-", signs[1] or "-") if signs[0] != signs[1] else ()
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -133,15 +195,35 @@ def _bare(text: str) -> str:
     """The text without emoji at its ends, list marks and emphasis."""
     lines = []
     for line in normalised(text).splitlines():
-        bare = line if pattern("keycap").search(line) else pattern("emoji_at_ends").sub("", line)
+        bare = line if pattern("keycap").search(line) else pattern("emoji_at_ends").sub(_decoration, line)
         bare = pattern("numbered").sub("", pattern("list_mark").sub("", bare))
-        lines.append(pattern("emoji_at_ends").sub("", bare))
+        lines.append(pattern("emoji_at_ends").sub(_decoration, bare))
     bare = pattern("plain_code").sub(r"\1", "\n".join(lines)).replace(" & ", " and ")
     if bare[:1] == bare[-1:] == '"' and bare.count('"') == 2:
         bare = bare[1:-1]
-    for emphasis in ("starred", "underlined"):
-        bare = pattern(emphasis).sub(r"\2", bare)
+    bare = pattern("underlined").sub(_unmarked, pattern("starred").sub(r"\2", bare))
     return pattern("opening").sub("", pattern("part_of_unit").sub(_decimal, bare))
+
+
+def _decoration(signs: re.Match[str]) -> str:
+    """What stays of the emoji at an end of a line: those that say something, and what the line is about."""
+    before = signs.string[: signs.start()].split()
+    is_object = before and (len(before) == 1 or before[-1].lower().rstrip(":") in _BEFORE_LIST)
+    if is_object or (before and before[-1][-1] in ":="):
+        return signs[0]
+    telling = [sign for sign in signs[0] if sign in _TELLING_SIGNS]
+    return f" {' '.join(telling)} " if telling else ""
+
+
+def _ends_in(line: str) -> list[str]:
+    found = (_decoration(match) for match in pattern("emoji_at_ends").finditer(line))
+    return [sign for each in found for sign in each if sign not in '\ufe0f\u200d" ']
+
+
+def _unmarked(marked: re.Match[str]) -> str:
+    """The words between underscores; a name of Python, or no word of everyday, stays as it stands."""
+    plain = marked[1] == "_" or not marked[2].isalpha() or is_word(fold(marked[2]))
+    return marked[2] if plain and not (marked[1] == "__" and marked[2] in _DUNDERS) else marked[0]
 
 
 def _decimal(part: re.Match[str]) -> str:
@@ -158,15 +240,18 @@ def _written(text: str) -> tuple[str, ...]:
 def _tokens(text: str) -> Iterator[str]:
     letters = pattern("letters").findall(text)
     shouted = len(letters) > 2 and sum(map(str.isupper, letters)) > _SHOUTED * len(letters)
-    opens, last = True, 0
+    opens, last, cased = True, 0, _has_case(text)
     for start, end, token in [*_spans(text), (len(text), len(text), "")]:
         gap = text[last:start]
+        if (mark := pattern("sign_of_length").match(text, last)) and mark[0] not in text[:last]:
+            yield _KEPT + mark[0]
+            gap = gap[1:]
         if last and gap[:1] in {".", ";", "!"}:
             gap = f"\n{gap[1:]}"
         elif last and gap.startswith("-"):
             gap = f" to {gap[1:]}" if gap.strip() == "-" and token else gap[1:]
         for chunk in pattern("chunk").findall(gap):
-            for plain in _plain(chunk, opens=opens, shouted=shouted):
+            for plain in _plain(chunk, opens=opens, shouted=shouted, cased=cased):
                 yield plain
                 opens = plain == _BREAK
         if token:
@@ -232,14 +317,17 @@ def _value(detail: Typed) -> str:
         return ""
     of = "" if detail.unit is None else detail.unit.name if detail.dimension == "money" else detail.dimension
     period = "" if detail.period is None else f"/{detail.period:.6g}"
-    return f"{detail.base:.9g}{of}{period}{'th' * (detail.form == 'ordinal')}"
+    bits = "bits" * bool(_bits(detail.text))
+    return f"{detail.base:.9g}{of}{period}{bits}{'th' * (detail.form == 'ordinal')}"
 
 
-def _plain(chunk: str, *, opens: bool, shouted: bool) -> list[str]:
+def _plain(chunk: str, *, opens: bool, shouted: bool, cased: bool) -> list[str]:
     if chunk == "\n":
         return [_BREAK]
-    if pattern("box").match(chunk):
+    if pattern("box").match(chunk) or chunk in ("..", '""'):
         return [_KEPT + chunk]
+    if set(chunk) == {"."} and len(chunk) > 2:
+        return [_BREAK]
     before: list[str] = []
     behind: list[str] = []
     while chunk and (chunk[0] in _QUOTES or (chunk[0] in "([{" and len(chunk) > 1)):
@@ -248,7 +336,9 @@ def _plain(chunk: str, *, opens: bool, shouted: bool) -> list[str]:
     while chunk and (chunk[-1] in "\"',;:!?…" or _ends(chunk)):
         behind += [] if chunk[-1] in "\"':" else [_BREAK if chunk[-1] in ".;!…" else chunk[-1]]
         chunk = chunk[:-1]
-    words = _folded(chunk, opens=opens, shouted=shouted) if chunk.strip("-*") else []
+    other = cased and not opens and chunk.capitalize() == chunk and chunk.lower() in _WITH_CAPITAL
+    words = _folded(chunk, opens=opens, shouted=shouted) if chunk.strip("-*") and not other else []
+    words += [_KEPT + chunk] if other else []
     return [*before, *words, *reversed(behind)]
 
 

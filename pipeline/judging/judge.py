@@ -19,7 +19,7 @@ from ...models.bindings import HALF_SAID, relation
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.keywords import CONTRADICTION_OVERLAP, opposed
 from ...models.own_name import as_user
-from ...models.same_statement import sameness, statement_key
+from ...models.same_statement import sameness, statement_key, told_by_a_sign
 from ...models.scorer import (
     CONTRADICTION,
     DUPLICATE,
@@ -150,7 +150,7 @@ def _one_value(verdict: Verdict, memories: Mapping[str, Memory], single: Collect
 
 def same_evidence(a: Memory, b: Memory, *, keys: MetadataKeys = NO_KEYS) -> Evidence | None:
     """Why two memories are one statement by their words alone; None where they are not."""
-    if exact_key(a.text) == exact_key(b.text):
+    if exact_key(a.text) == exact_key(b.text) and not told_by_a_sign(a.text, b.text):
         return EXACT
     first, second = (as_user(memory.text, keys.person) for memory in (a, b))
     said = sameness(first, second, a_date=a.stated_at, b_date=b.stated_at)
