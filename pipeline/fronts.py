@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from ..errors import JournalError
@@ -40,7 +39,6 @@ class StoreAccess:
     command: Callable[..., str]  # a command line on the same store
     spoken: Callable[[str], str] = str  # makes the commands that a sentence names complete
     calibrate: Callable[[], str] = str  # fits the thresholds to the answers, and says what they reach
-    state_dir: Path | None = None  # where state lives; the usual place if omitted
     retire: bool | None = None  # see `Session.apply`
 
 

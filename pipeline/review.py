@@ -10,10 +10,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import IncompleteListingError, MovedOnError, UsageError
@@ -61,19 +60,15 @@ def lost_by(sources: Iterable[str], text: str) -> tuple[list[tuple[str, str]], l
 class Review:
     """A proposed plan and the answers to it."""
 
-    def __init__(
-        self, directory: Path, plan: Plan, *, opt_in: bool = False, unites: bool = True, edited: bool = False
-    ) -> None:
-        """Take the answers that fit the plan out of the journal of a state directory.
+    def __init__(self, session: Session, plan: Plan, *, opt_in: bool = False, edited: bool = False) -> None:
+        """Take the answers that fit the plan out of the journal; the session may be closed afterwards.
 
-        With `opt_in` only what was accepted is done, else everything that was not refused; `unites`: two
-        memories can be written as one by hand; `edited`: something else may follow from a plan file.
+        With `opt_in` only what was accepted is done, else everything that was not refused; `edited`:
+        something else may follow from a plan file.
         """
         self.plan = plan
-        self._directory = directory
-        self._opt_in = opt_in
-        self.unites = unites
-        self._edited = edited
+        self.unites = session.kind.scoped  # two memories can be written as one by hand
+        self._directory, self._opt_in, self._edited = session.directory, opt_in, edited
         self._held: dict[str, Answer] = {}
         asked: tuple[Action, ...] = (*plan.actions, *plan.unsure)
         self.questions: dict[str, Action] = {content_key(action): action for action in asked}
@@ -349,15 +344,13 @@ class Review:
             joined += [] if merge else [doubt]
         return tuple(joined)
 
-    @contextlib.contextmanager
-    def _journal(self) -> Iterator[Journal]:
-        with contextlib.closing(Journal(self._directory)) as journal:
-            yield journal
+    def _journal(self) -> contextlib.closing[Journal]:
+        return contextlib.closing(Journal(self._directory))
 
 
 def unattended(session: Session, plan: Plan) -> Plan:
     """A plan that nobody sees, without what a person wants otherwise: put off, or in their own words."""
-    answers = Review(session.directory, plan).answers
+    answers = Review(session, plan).answers
     otherwise = {key for key, given in answers.items() if given.say is not Say.YES}
     left = tuple(action for action in plan.actions if content_key(action) not in otherwise)
     return plan if len(left) == len(plan.actions) else session.completed(replace(plan, actions=left))

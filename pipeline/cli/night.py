@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import importlib.util
 import json
 import logging
 import shlex
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...errors import DreamError, JournalError, UsageError
+from ...errors import DreamError, JournalError, MissingExtraError, UsageError
 from .opening import again, arguments, require_place
 from .options import MEM0, PLATFORM, SERVER, TROUBLE, Options, command
 from .terminal import answer, tell
@@ -38,16 +39,20 @@ _INTERRUPTED = 130
 @contextlib.contextmanager
 def night(ctx: click.Context, options: Options) -> Iterator[None]:
     """Watch over a pass; nothing is done for one that a person looks at."""
-    from ..reporting.status import night_of, require_metrics
-
     if not options.auto or options.dry_run:
         if options.metrics:
             raise UsageError("--metrics tells what came of an unattended run; add --auto, or leave it out.")
         yield
         return
-    if options.metrics:
-        require_metrics()
-    ctx.meta[_KEPT] = night_of(datetime.now(UTC), options.named_scopes().ids)
+    if options.metrics and importlib.util.find_spec("prometheus_client") is None:
+        told = "--metrics needs the extra 'metrics': pip install 'mem0-dream[metrics]'."
+        raise MissingExtraError(told)
+    ctx.meta[_KEPT] = {
+        "started_at": datetime.now(UTC).isoformat(), "finished_at": None,
+        "outcome": "running", "exit_code": 0,  # then ok, not due or failed
+        "said": "", "kind": "", "store": "", "scopes": dict(options.named_scopes().ids),
+        "run": "", "counts": {},
+    }  # fmt: skip
     number = _noted(options, ctx.meta[_KEPT], None)[0]
     try:
         yield
@@ -62,22 +67,20 @@ def note_night(told: Night) -> None:
         ctx.meta[_KEPT] |= told
 
 
-def tell_due(options: Options, due: bool, why: str) -> None:  # noqa: FBT001
-    """Say whether a pass is due and why, on the error stream and to what watches over the night."""
+def is_due(session: Session, options: Options) -> bool:
+    """Whether a pass is due; it is said with the reason, also to what watches over the night."""
+    due, why = session.kind.due(options.moment) or _due_reason(session, options)
     tell(f"{'due' if due else 'not due'}: {why}.")
     if not due:
         note_night({"outcome": "not due", "said": why})
         if options.as_json:
             answer({"due": False, "reason": why}, as_json=True)
+    return due
 
 
-def due_reason(session: Session, options: Options) -> tuple[bool, str]:
-    """Whether a pass over this store is due, and why or why not."""
-    from ..writing.passes import Passes, names_of
-    from ..writing.passes import due_reason as reason
+def _due_reason(session: Session, options: Options) -> tuple[bool, str]:
+    from ..writing.passes import Passes, due_reason, names_of
 
-    if (noted := session.kind.due(options.moment)) is not None:
-        return noted
     store, scopes = session.store.fingerprint, options.scopes()
     interrupted = session.journal.interrupted(store)
     if interrupted is not None:
@@ -87,7 +90,7 @@ def due_reason(session: Session, options: Options) -> tuple[bool, str]:
     present = session.read(scopes).memories if last is not None else ()
     names = names_of(memory.id for memory in present if not memory.is_retired(options.moment.date()))
     limits = session.settings
-    return reason(names, last, after=limits.due_after, new=limits.due_new, now=options.moment)
+    return due_reason(names, last, after=limits.due_after, new=limits.due_new, now=options.moment)
 
 
 def show_last(options: Options, *, within: float, as_json: bool) -> None:

@@ -143,7 +143,6 @@ def access_of(options: Options) -> StoreAccess:
         command=lambda *words: again(options, *words),
         spoken=lambda sentence: full_commands(sentence, options),
         calibrate=calibrated,
-        state_dir=options.state_dir,
         retire=options.retire,
     )
 

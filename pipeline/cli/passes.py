@@ -19,7 +19,7 @@ from ..plan import acts
 from ..planning.plan_file import dump_plan, parse_plan
 from ..reporting.text import visible
 from .asking import Questions, confirmed, looked, may_ask, told_added, warned
-from .night import due_reason, night, note_night, tell_due
+from .night import is_due, night, note_night
 from .opening import OPENED, again, journal_of, known_scopes, open_session, refuse_gaps, tell_fidelity
 from .options import GRAPH, MARKDOWN, Options, command, running
 from .terminal import answer, echo, tell
@@ -49,11 +49,8 @@ def start(ctx: click.Context, options: Options) -> None:
             )
         if not ready(session, options):
             return
-        if options.if_due:
-            due, why = due_reason(session, options)
-            tell_due(options, due, why)
-            if not due:
-                return
+        if options.if_due and not is_due(session, options):
+            return
         if options.dry_run or (options.as_json and not options.auto):
             _show(session, options)
             return
@@ -184,7 +181,7 @@ def _attended(session: Session, proposal: Proposal, options: Options) -> Done | 
     refuse_gaps(proposal.plan.gaps, "Nothing can be applied.")
     for note in proposal.plan.fidelity:
         click.echo(f"Note: {note}")
-    review = Review(session.directory, proposal.plan, unites=session.kind.scoped)
+    review = Review(session, proposal.plan)
     questions = Questions(review, shown, now=options.clock)
     questions.conflicts()
     questions.doubts(asks=options.review)
@@ -292,7 +289,7 @@ def review_of_file(session: Session, text: str, *, now: datetime) -> Review:
     for conflict in plan.conflicts:
         if conflict.choice is not None:
             given.setdefault(conflict.id, (conflict.choice, None))
-    review = Review(session.directory, plan, unites=session.kind.scoped, edited=True)
+    review = Review(session, plan, edited=True)
     for name, (say, edited) in given.items():
         review.answer(name, say, edited, now=now, held=True)
     return review

@@ -11,7 +11,6 @@ import contextlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -30,7 +29,7 @@ from ..reporting.report import Report, summary, undo_summary
 from ..reporting.text import bracketed, visible_lines, whole
 from ..review import Review, digest
 from ..rules.graph_relevance import Learning
-from ..stores.files import Database, state_directory
+from ..stores.files import Database
 from ..writing.journal import RunState
 
 Data = dict[str, Any]
@@ -70,7 +69,9 @@ class KeptPlan:
         return parse_plan(self.text)
 
 
-class _Proposals(Database):
+class KeptPlans(Database):
+    """The kept plans of a state directory, in the journal's file."""
+
     schema = """
     CREATE TABLE IF NOT EXISTS proposals (
         store TEXT NOT NULL, id TEXT NOT NULL, plan TEXT NOT NULL, report TEXT NOT NULL,
@@ -78,21 +79,14 @@ class _Proposals(Database):
         PRIMARY KEY (store, id));
     """
 
-
-class KeptPlans:
-    """The kept plans of a state directory, in the journal's file."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-
     def put(self, kept: KeptPlan) -> KeptPlan:
         """Keep a plan, or what became of it, as the newest of its store."""
-        with self._opened() as database, database.transaction():
+        with self.transaction():
             marks = ", ".join("?" * len(astuple(kept)))
-            database.tell(f"INSERT OR REPLACE INTO proposals ({_COLUMNS}) VALUES ({marks})", astuple(kept))
+            self.tell(f"INSERT OR REPLACE INTO proposals ({_COLUMNS}) VALUES ({marks})", astuple(kept))
             newest = "SELECT rowid FROM proposals WHERE store = ? ORDER BY rowid DESC LIMIT ?"
             old = f"DELETE FROM proposals WHERE store = ? AND rowid NOT IN ({newest})"
-            database.tell(old, (kept.store, kept.store, KEPT))
+            self.tell(old, (kept.store, kept.store, KEPT))
         return kept
 
     def get(self, plan_id: str, *, store: str) -> KeptPlan:
@@ -109,24 +103,17 @@ class KeptPlans:
         return next(iter(self._rows("WHERE store = ? AND purpose = ?", store, CONSOLIDATE)), None)
 
     def _rows(self, where: str, *values: str) -> list[KeptPlan]:
-        with self._opened() as database:
-            rows = database.ask(f"SELECT {_COLUMNS} FROM proposals {where} ORDER BY rowid DESC", values)
+        rows = self.ask(f"SELECT {_COLUMNS} FROM proposals {where} ORDER BY rowid DESC", values)
         return [KeptPlan(*row) for row in rows]
-
-    def _opened(self) -> contextlib.closing[Database]:
-        return contextlib.closing(_Proposals(self._directory))
 
 
 class Tools:
-    """Does what an agent asks for, on one store.
+    """Does what an agent asks for, on one store; a method with a docstring for the agent is a tool."""
 
-    Each public method with a docstring for the agent is a tool; see `DreamServer`.
-    """
+    _plans: KeptPlans  # opened for each call, like the store
 
     def __init__(self, access: StoreAccess, *, may_write: bool = False) -> None:
-        self._access = access
-        self.may_write = may_write
-        self._plans = KeptPlans(state_directory(access.state_dir))
+        self._access, self.may_write = access, may_write
 
     def sentence(self, error: DreamError) -> str:
         """What an error says, with commands that can be copied."""
@@ -135,6 +122,7 @@ class Tools:
     def call(self, name: str, observer: Observer, **given: Any) -> Any:  # noqa: ANN401
         """Do one thing, named as its method, on the store that is opened for it."""
         with self._access.open(observer) as session, contextlib.ExitStack() as held:
+            self._plans = held.enter_context(contextlib.closing(KeptPlans(session.directory)))
             if name in CHANGES:
                 held.enter_context(session.locked())
             return getattr(self, name)(session, **given)
@@ -147,7 +135,7 @@ class Tools:
         still holds, and in `over_budget` and `gaps` why dream_apply would refuse the plan.
         """
         plan = self._access.look(session).plan
-        review, told = _review(session, plan), session.reporter(plan)
+        review, told = Review(session, plan), session.reporter(plan)
         changes = [action for action in plan.actions if not isinstance(action, Resolve)][:SHOWN]
         old = [doubt for doubt in plan.unsure if isinstance(doubt, Prune)]
         return {
@@ -179,7 +167,7 @@ class Tools:
         chosen = [action for action in actions if not ids or action.id in ids]
         if ids and len(chosen) != len(set(ids)):
             raise UsageError("The plan has no proposal with one of these ids; leave them out to list all.")
-        review, told = _review(session, plan), session.reporter(plan)
+        review, told = Review(session, plan), session.reporter(plan)
         page = [_explanation(review, action, told) for action in chosen[offset : offset + limit]]
         return {"plan_id": kept.id, "total": len(chosen), "explanations": page}
 
@@ -207,7 +195,7 @@ class Tools:
         about each answer.
         """
         kept, now = self._kept(session, plan_id), self._access.clock()
-        review, given = _review(session, kept.plan), answers or {}
+        review, given = Review(session, kept.plan), answers or {}
         for name, said in given.items():
             if said.strip().lower() not in review.choices(review.find(name)):
                 review.answer(name, said, now=now)  # says what may be answered, before any is kept
@@ -322,7 +310,7 @@ class Tools:
             left = open_conflicts(session.answered, memories)
             return {"plan_id": None, "conflicts": [], "left_open": left}
         plan = kept.plan
-        review, told = _review(session, plan), session.reporter(plan)
+        review, told = Review(session, plan), session.reporter(plan)
         asked = [_question(review, each, told) for each in _waiting(review, plan)[:SHOWN]]
         return {"plan_id": kept.id, "conflicts": asked, "left_open": plan.left_open}
 
@@ -334,7 +322,12 @@ class Tools:
         return {
             "plan_id": kept.id,
             "report": kept.report,
-            "proposed": proposed(final),
+            "proposed": {
+                "merges": len(final.merges),
+                "prunes": len(final.prunes),
+                "conflicts": sum(conflict.choice is None for conflict in final.conflicts),
+                "changes": len(final.rewrites),
+            },
             "answered": review.effects(final),
             "over_budget": f"It removes {over}, more than {limit:.0%}." if over else None,
         }
@@ -359,7 +352,7 @@ class Tools:
     def _applied(self, session: Session, kept: KeptPlan, plan: Plan) -> Data:
         if kept.done:
             raise PlanFileError(f"The plan {kept.id} was applied as run {kept.run}; make a new one.")
-        review, now = _review(session, plan), self._access.clock()
+        review, now = Review(session, plan), self._access.clock()
         cut_off = session.journal.interrupted(session.store.fingerprint)
         begun = (cut_off.state, cut_off.started_at.isoformat()) if cut_off else ()
         if cut_off is not None and begun == (RunState.APPLYING, kept.begun):
@@ -399,10 +392,6 @@ def shown(value: Any) -> Any:  # noqa: ANN401
     return [shown(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _review(session: Session, plan: Plan) -> Review:
-    return Review(session.directory, plan, unites=session.kind.scoped)
-
-
 def report_of(session: Session, plan: Plan) -> str:
     """The whole report, with the sentence that stands for an empty one."""
     shown = session.reporter(plan)
@@ -416,13 +405,6 @@ def report_of(session: Session, plan: Plan) -> str:
         lines = [*lines[:REPORT_LINES], f"... and {len(lines) - REPORT_LINES} more lines: dream_explain"]
     lines += [*left, *(f"Read-only: {gap}" for gap in plan.gaps), shown.proposal()]
     return "\n".join(map(bracketed, lines))
-
-
-def proposed(plan: Plan) -> Data:
-    """The counts of a plan; the numbers of `--json`."""
-    asked = sum(conflict.choice is None for conflict in plan.conflicts)
-    counts = {"merges": len(plan.merges), "prunes": len(plan.prunes), "conflicts": asked}
-    return counts | {"changes": len(plan.rewrites)}
 
 
 def _waiting(review: Review, plan: Plan) -> list[Resolve]:

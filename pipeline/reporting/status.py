@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ...errors import MissingExtraError
 from ...models.same_statement import statement_key
 from ...records import SUPERSEDED_KEYS, Inventory, Label, Memory, Scope, Verdict, noted_moment
 from ..answers import Answer, Say
@@ -169,13 +168,6 @@ def answer_line(answer: Answer, kind: str) -> str:
 Night = dict[str, Any]  # one unattended pass, as it is logged and noted; moments in ISO form
 
 
-def night_of(begun: datetime, scopes: Mapping[str, str]) -> Night:
-    """A pass that begins, over these memories."""
-    state = {"finished_at": None, "outcome": "running", "exit_code": 0}  # then ok, not due or failed
-    told = {"said": "", "kind": "", "store": "", "scopes": dict(scopes), "run": "", "counts": {}}
-    return {"started_at": begun.isoformat(), **state, **told}
-
-
 def night_done(plan: Plan, result: RunResult) -> Night:
     """What a pass found and did."""
     counts = {"memories": sum(total.memories for total in plan.totals), "scopes": len(plan.totals)}
@@ -194,15 +186,6 @@ def summed_up(night: Night) -> Night:
     ended = night["finished_at"]
     took = _epoch(ended) - _epoch(night["started_at"]) if ended else 0.0
     return {"text": text, "seconds": round(took, 3)} | night
-
-
-def require_metrics() -> None:
-    """Refuse to begin a night whose metrics cannot be written."""
-    try:
-        import prometheus_client  # noqa: F401
-    except ImportError:
-        told = "--metrics needs the extra 'metrics': pip install 'mem0-dream[metrics]'."
-        raise MissingExtraError(told) from None
 
 
 def write_metrics(night: Night, path: Path, *, last_ok: datetime | None) -> str:

@@ -134,7 +134,7 @@ class ReviewDesk:
 
     def _look_at(self, session: Session) -> None:
         plan = self.access.look(session).plan
-        self.review = Review(self.directory, plan, opt_in=True, unites=session.kind.scoped)
+        self.review = Review(session, plan, opt_in=True)
         self.lines = report_lines(session, plan)
         self._data = plan_page(session, plan) | {
             "earlier": [

@@ -34,7 +34,6 @@ def access_to(session: Callable[[Path], Session], state: Path, **more: Any) -> S
         "moment": lambda: NOW,
         "clock": lambda: NOW,
         "command": lambda *words: f"mem0-dream {' '.join(words)}",
-        "state_dir": state,
     }
     return StoreAccess(**given | more)
 

@@ -134,7 +134,7 @@ def test_a_memory_that_still_holds_is_not_stale_again() -> None:
     with session_on(store, assume_unread=True) as session:
         plan = session.propose(EVERYTHING, now=NOW)
         assert [prune.reason for prune in plan.prunes] == ["stale"]
-        review = Review(session.directory, plan, unites=True)
+        review = Review(session, plan)
         review.answer(plan.prunes[0].id, "still", now=NOW)
         assert review.planned(session).actions == ()
         assert session.kind.health(session.read(EVERYTHING), session.means(NOW)).value("stale") == 0
@@ -142,7 +142,7 @@ def test_a_memory_that_still_holds_is_not_stale_again() -> None:
         assert session.propose(EVERYTHING, now=NOW).prunes == ()
         assert session.propose(EVERYTHING, now=NOW.replace(year=NOW.year + 1)).prunes != ()
         later = session.propose(EVERYTHING, now=NOW.replace(year=NOW.year + 1))
-        assert Review(session.directory, later).answers == {}  # the old answer is none to the new question
+        assert Review(session, later).answers == {}  # the old answer is none to the new question
         assert [str(given.say) for given in review.answers.values()] == ["still"]
         review.withdraw(plan.prunes[0].id)
         assert session.propose(EVERYTHING, now=NOW).prunes != ()
@@ -156,7 +156,7 @@ def test_a_conflict_whose_sides_both_still_hold_is_not_asked_again() -> None:
     scorer = FakeScorer(default=lambda _a, _b: CONTRADICTION)
     with session_on(store, scorer) as session:
         plan = session.propose(EVERYTHING, now=NOW)
-        review = Review(session.directory, plan)
+        review = Review(session, plan)
         review.answer(plan.conflicts[0].id, "still", now=NOW)
         assert review.effects(review.planned(session)) == {"c1": "still true, not asked again"}
         assert session.propose(EVERYTHING, now=NOW).conflicts == ()

@@ -44,7 +44,7 @@ def named(plan: Plan, ids: str) -> str:
 def reviewed(session: Session, **said: str) -> tuple[Plan, Review]:
     """The plan and its review with these answers, each to a proposal about two memories of a name, or one."""
     plan = plan_of(session)
-    review = Review(session.directory, plan)
+    review = Review(session, plan)
     for name, answer in said.items():
         review.answer(named(plan, PAIRS.get(name, name)), answer, now=NOW)
     return plan, review
@@ -102,7 +102,7 @@ class TestAnswers:
 
     def test_what_a_run_carried_out_is_open_no_more_and_an_undo_takes_it_back(self, session: Session) -> None:
         plan = plan_of(session)
-        review = Review(session.directory, plan, opt_in=True)
+        review = Review(session, plan, opt_in=True)
         review.answer(named(plan, PAIRS["dog"]), "yes", now=NOW)
         review.answer(named(plan, PAIRS["tabs"]), "skip", now=NOW)
         result = review.apply(session, review.planned(session), now=NOW)
@@ -124,7 +124,7 @@ class TestAnswers:
 
     def test_two_sides_become_one_memory_in_a_persons_words(self, world: World, session: Session) -> None:
         plan = plan_of(session)
-        review = Review(session.directory, plan, opt_in=True)
+        review = Review(session, plan, opt_in=True)
         mine = "Uses tabs in Go code, but never in Python."
         review.answer(named(plan, PAIRS["tabs"]), "edit", mine, now=NOW)
         done = review.planned(session)

@@ -86,7 +86,7 @@ def session(tmp_path) -> Iterator[Session]:
 
 def settle(session: Session, side: str = "b") -> None:
     plan = session.propose(EVERY, now=NOW)
-    review = Review(session.directory, plan)
+    review = Review(session, plan)
     review.answer("c1", side, now=NOW)
     review.apply(session, review.planned(session), now=NOW)
 
@@ -101,7 +101,7 @@ def test_a_settled_conflict_leads_to_a_question(session, say, retired) -> None:
     plan = session.propose(EVERY, now=NOW)
     assert [(each.reason, each.members[0].id) for each in plan.unsure] == [("outdated", "other")]
     before = session.store.rows["other"].copy()
-    review = Review(session.directory, plan)
+    review = Review(session, plan)
     given = review.answer("o1", say, now=NOW)
     assert given.say is (Say.STILL if say == "no" else Say(say))
     result = review.apply(session, review.planned(session), now=NOW)

@@ -197,7 +197,7 @@ def test_observations_that_are_united_are_judged_where_they_stand(graph):
 def test_an_accepted_question_leaves_one_observation_and_can_be_undone(graph):
     with graph.judged(always(1.0, 0.0), entity("api", *NEAR, "Deployed with Helm", kind="service")) as opened:
         plan = propose(opened)
-        review = Review(graph.state, plan, unites=False)
+        review = Review(opened, plan)
         review.answer(plan.unsure[0].id, "yes", now=NOW)
         yes = review.planned(opened)
         shown = opened.reporter(yes, explain=True).lines()
