@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..kinds.graph import GraphKind
     from ..stores.graph.entities import Node
     from ..stores.markdown.store import MarkdownStore
-    from ..stores.mem0.doctor import Condition
+    from ..stores.mem0.store import Condition
 
 
 MEGABYTE = 1 << 20

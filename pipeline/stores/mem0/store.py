@@ -3,11 +3,18 @@
 It reads raw rows, because mem0's own listing hides expired rows and core keys, and changes them
 through mem0 wherever mem0 does not alter what must stay: a delete and an add go through its client,
 while a retirement and a restoration write the row itself, so that no vector is computed again.
+
+The links beside a collection are a store of their own, repaired like memories. mem0 forgets to unlink a
+memory that is deleted in a fresh process, so that a search finds entities of memories that are gone; and a
+memory that was added without inference is linked to no entity, so that it ranks lower than it should. A
+record says what is wrong in one place, and a repair makes its text empty: of an entity the ids it names that
+no memory has; of a merged memory that no entity names, a word.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import inspect
 import logging
 import re
@@ -15,22 +22,20 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....errors import DreamError, RefusedChangeError, StoreError, UsageError
 from ....models.text.tables import table_lines
 from ....records import Memory, Scope, as_utc
+from ...plan import Member, Plan, Rewrite
 from .. import base
-from ..base import Capabilities, ScopeFilter, Snapshot, Store
+from ..base import LINKS, Capabilities, ScopeFilter, Snapshot, Store
 from . import rows
 from .backends import choose_backend, store_fingerprint
 from .rows import SCOPE_KEYS, SESSION_KEYS, asking, is_memory, moment, parse_memory, scope_of, sentence
-
-if TYPE_CHECKING:
-    from .doctor import EntityLinks
 
 _log = logging.getLogger(__name__)
 # A retired memory keeps its hash behind this, so that mem0's add() may learn the same fact again.
@@ -38,6 +43,9 @@ RETIRED_PREFIX = "mem0-dream-retired:"
 # How many results a search may return before a memory counts as not found: first as many as an
 # agent asks for, then enough to see past a crowd of equal texts that is about to be merged.
 _SEARCH_BOUNDS = (20, 1000)
+_SCOPE = Scope.of(index="entities")
+_BARE = "unlinked memory "
+_UNLINKED = "unlinked"
 Section = Mapping[str, Any] | None
 
 
@@ -74,8 +82,6 @@ class Mem0Store(Store):
     @property
     def links(self) -> EntityLinks:
         """The links beside the collection, as a store of their own."""
-        from .doctor import EntityLinks
-
         return EntityLinks(self)
 
     def _listed(self, scopes: ScopeFilter) -> tuple[Iterable[Memory], Iterable[str]]:
@@ -109,7 +115,7 @@ class Mem0Store(Store):
         row = self.backend.one(memory_id)
         if row is None or not str(row.payload.get("data") or "").strip():
             return False
-        scope = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)}
+        scope = _session(row.payload)
         # mem0 stores an id with white space in it, but refuses to search by it.
         hidden = parse_memory(row).is_retired(datetime.now(UTC).date())
         if hidden or not scope or any(re.search(r"\s", str(value)) for value in scope.values()):
@@ -165,17 +171,20 @@ class Mem0Store(Store):
         with asking("adding a memory"):
             memory.vector_store.insert(vectors=[vector], ids=[added], payloads=[self._storable(own)])
         if self.backend.one(added) is None:
-            raise StoreError(
-                f"mem0 reports memory {added} as added, but the store does not hold it.", ids=(added,)
-            )
+            told = f"mem0 reports memory {added} as added, but the store does not hold it."
+            raise StoreError(told, ids=(added,))
         dates = {key: own[key] for key in ("created_at", "updated_at")}
         with asking("noting an addition in mem0's history"):
-            told = {key: own.get(key) for key in ("actor_id", "role")}
-            memory.db.add_history(added, None, change.text, "ADD", **dates, **told)
+            whose = {key: own.get(key) for key in ("actor_id", "role")}
+            memory.db.add_history(added, None, change.text, "ADD", **dates, **whose)
         if self.backend.entities() is not None:
-            session = {key: ids[key] for key in SESSION_KEYS if key in ids}
-            memory._link_entities_for_memory(added, change.text, session)
+            self.link(Snapshot(added, own))
         return added
+
+    def link(self, row: Snapshot) -> None:
+        """Link a memory to the entities of its text, as mem0 does when it learns one."""
+        _ = self.memory.entity_store  # mem0 links only once it has opened this
+        self.memory._link_entities_for_memory(row.id, str(row.payload.get("data")), _session(row.payload))
 
     def _kept_of(self, ids: Sequence[str]) -> dict[str, Any]:
         payloads = [row.payload for row in self.backend.get(ids).values()]
@@ -216,9 +225,8 @@ class Mem0Store(Store):
                     raise StoreError(f"Memory {memory_id} could not be deleted.", ids=(memory_id,)) from error
                 _log.warning("memory %s is deleted, but mem0 could not record it in its history", memory_id)
         if self._present([memory_id]):
-            raise StoreError(
-                f"mem0 reports memory {memory_id} as deleted, but it is still there.", ids=(memory_id,)
-            )
+            told = f"mem0 reports memory {memory_id} as deleted, but it is still there."
+            raise StoreError(told, ids=(memory_id,))
         rows.unlink(self.backend.entities(), memory_id)
         return memory_id
 
@@ -267,6 +275,11 @@ class Mem0Store(Store):
             raise StoreError(sentence(fault))
 
 
+def _session(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The ids by which mem0 searches and links."""
+    return {key: payload[key] for key in SESSION_KEYS if payload.get(key)}
+
+
 def _marked_id(mark: str) -> str:
     """The id of the memory that is added with a mark: nothing of ours stands in its payload."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"mem0-dream:{mark}"))
@@ -283,3 +296,143 @@ def embedding(memory: Any) -> Iterator[None]:
         raise RefusedChangeError(
             f"the {provider} embedder of mem0's configuration failed ({reason}), so no new text can be stored"
         ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The state of the links of a store."""
+
+    memories: int  # rows of the collection
+    entities: int | None  # rows beside it; None if the application links nothing
+    links: int = 0  # how often an entity names a memory
+    # By entity, the ids it names that no memory has.
+    dead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bare: tuple[str, ...] = ()  # merged memories that name things, and that no entity names
+    unread: int = 0  # merged memories that no entity names, and whose text cannot be read for want of spaCy
+    gaps: tuple[str, ...] = ()  # why none of this may be relied on
+
+    @property
+    def orphans(self) -> int:
+        """Links to memories that are gone."""
+        return sum(map(len, self.dead.values()))
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing to repair."""
+        return not self.dead and not self.bare
+
+
+class EntityLinks(Store):
+    """What is wrong with the links beside a mem0 store, record by record; it is not closed with them."""
+
+    kind = "mem0 links"
+    capabilities = Capabilities(in_place=True)
+
+    def __init__(self, store: Mem0Store) -> None:
+        self._store = store
+        self._memories: rows.Backend = store.backend
+        self.fingerprint: str = store.fingerprint + LINKS
+
+    def diagnose(self) -> Condition:
+        """Count what is linked to what; changes nothing."""
+        listed, gaps = self._memories.listed({})
+        held, entities = {row.id: row for row in listed}, self._memories.entities()
+        if entities is None:
+            return Condition(len(held), None, gaps=gaps)
+        naming, more = entities.listed({})
+        named = {row.id: rows.linked_ids(row.payload) for row in naming}
+        linked = {memory_id for ids in named.values() for memory_id in ids}
+        dead = {name: tuple(i for i in ids if i not in held) for name, ids in sorted(named.items())}
+        unlinked = [row for row in held.values() if row.id not in linked and is_memory(row.payload)]
+        merged, readable = [row for row in unlinked if row.payload.get("merged_from")], _reads_entities()
+        return Condition(
+            memories=len(held),
+            entities=len(named),
+            links=sum(map(len, named.values())),
+            dead={name: ids for name, ids in dead.items() if ids},
+            bare=tuple(sorted(row.id for row in merged if readable and _names_anything(row))),
+            unread=0 if readable else len(merged),
+            gaps=tuple(dict.fromkeys((*gaps, *more))),
+        )
+
+    def repairs(self, state: Condition, *, at: datetime) -> Plan:
+        """The plan that drops the dead links and links the bare memories of a diagnosis."""
+        wrong = {name: "\n".join(ids) for name, ids in state.dead.items()}
+        wrong |= {_BARE + memory_id: _UNLINKED for memory_id in state.bare}
+        actions = tuple(
+            Rewrite(
+                id=f"w{number}",
+                scope=_SCOPE,
+                category=None,
+                members=(Member(name, text),),
+                text="",
+                reason="linked to no entity" if text == _UNLINKED else "names memories that are gone",
+            )
+            for number, (name, text) in enumerate(wrong.items(), 1)
+        )
+        return Plan(self.fingerprint, self.kind, at, "", (), actions, gaps=state.gaps)
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
+        """The given records afresh; of an entity that is gone nothing is wrong."""
+        self._store.probe()
+        entities = self._memories.entities()
+        if entities is None:
+            raise StoreError("The entities beside this store are gone; nothing was changed.")
+        present = entities.get(name for name in ids if not name.startswith(_BARE))
+        found: dict[str, Snapshot] = {}
+        for name in ids:
+            row, wrong = present.get(name), ""
+            if not name.startswith(_BARE):
+                wrong = "\n".join(self._split(row)[1])
+            elif not entities.linking([name.removeprefix(_BARE)]):
+                wrong = _UNLINKED
+            found[name] = Snapshot(name, {"wrong": wrong}, links=(rows.as_link(row),) if row else ())
+        return found
+
+    def parse(self, snapshot: Snapshot) -> Memory:
+        """What is wrong, as a text."""
+        return Memory(snapshot.id, str(snapshot.payload["wrong"]), _SCOPE)
+
+    def finds(self, memory_id: str) -> bool:  # noqa: ARG002
+        """No agent searches for links."""
+        return True
+
+    def write(self, change: base.Change) -> str:
+        """Make one repair, or take it back."""
+        entities = self._memories.entities()
+        if entities is None or not isinstance(change, base.Update | base.Restore):
+            raise RefusedChangeError("the links of a mem0 store take no such change")
+        name = change.id if isinstance(change, base.Update) else change.snapshot.id
+        memory_id = name.removeprefix(_BARE)
+        if isinstance(change, base.Restore):
+            if memory_id != name:
+                rows.unlink(entities, memory_id)
+            else:
+                rows.relink(entities, change.snapshot.links)
+        elif memory_id != name:
+            if (row := self._memories.one(memory_id)) is None:
+                raise RefusedChangeError(f"memory {memory_id} is gone")
+            self._store.link(row)
+        elif (row := entities.one(name)) is not None:
+            staying = self._split(row)[0]
+            rows.let_name(entities, row, staying)
+            left = entities.one(name)
+            if (rows.linked_ids(left.payload) if left is not None else []) != staying:
+                raise StoreError(f"The store did not keep entity {name} as written.", ids=(name,))
+        return name
+
+    def _split(self, entity: Snapshot | None) -> tuple[list[str], list[str]]:
+        ids = rows.linked_ids(entity.payload) if entity is not None else []
+        present = self._memories.get(ids)
+        return [each for each in ids if each in present], [each for each in ids if each not in present]
+
+
+def _reads_entities() -> bool:
+    """Whether mem0 can find the entities of a text: it needs spaCy and says nothing without it."""
+    return importlib.util.find_spec("spacy") is not None
+
+
+def _names_anything(row: Snapshot) -> bool:
+    from mem0.memory.main import extract_entities
+
+    return any(True for _ in extract_entities(str(row.payload.get("data") or "")))

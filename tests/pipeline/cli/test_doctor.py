@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner, Result
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.stores.base import Add, Update
-from mem0_dream.pipeline.stores.mem0 import doctor
+from mem0_dream.pipeline.stores.mem0 import store as mem0_store
 from mem0_dream.pipeline.stores.mem0.rows import Backend
-from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+from mem0_dream.pipeline.stores.mem0.store import EntityLinks, Mem0Store
 from mem0_dream.records import Scope
 from mem0_stores import Place
 
@@ -95,7 +95,7 @@ def test_merged_memories_are_linked(qdrant, monkeypatch):
     told = run(qdrant, "doctor", "--dry-run").stdout
     assert "could not be looked at, since mem0 finds entities with spaCy: 1." in told
 
-    monkeypatch.setattr(doctor, "_reads_entities", lambda: True)
+    monkeypatch.setattr(mem0_store, "_reads_entities", lambda: True)
     monkeypatch.setattr("mem0.memory.main.extract_entities", lambda _: [("PROPER", "Lisbon")])
     assert json.loads(run(qdrant, "doctor", "--json", code=9).stdout)["merged_without_links"] == [added]
     name = run(qdrant, "doctor", "--yes").stderr.split("undo ")[1].split()[0]
@@ -111,16 +111,16 @@ def test_a_store_without_links_is_fine(qdrant):
 
 def test_a_repair_that_is_killed_is_finished_by_resume(orphaned, monkeypatch):
     place, ids = orphaned
-    before, real, steps = links(place), doctor.EntityLinks.write, iter([True, False])
+    before, real, steps = links(place), EntityLinks.write, iter([True, False])
 
-    def write(self: doctor.EntityLinks, change: Any) -> str:
+    def write(self: EntityLinks, change: Any) -> str:
         if next(steps):
             return real(self, change)
         raise KeyboardInterrupt
 
     run(place, "doctor", "--dry-run", code=9)
     with monkeypatch.context() as patch:
-        patch.setattr(doctor.EntityLinks, "write", write)
+        patch.setattr(EntityLinks, "write", write)
         config = Path(place.config["history_db_path"]).parent / "mem0.json"
         CliRunner().invoke(main, ["doctor", "--yes", "--config", str(config)])
     name = run(place, "runs").stdout.split()[0]
