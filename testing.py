@@ -36,9 +36,11 @@ class FakeEncoder:
     def __init__(self, vectors: Mapping[str, Sequence[float]] | None = None) -> None:
         """Use the given vectors for the given texts, and word counts for all others."""
         self._vectors = dict(vectors or {})
+        self.asked: list[str] = []
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed the texts: float32 [n, d], rows of length one (zero for a text without words)."""
+        self.asked += texts
         rows = [self._vectors.get(text) or _word_counts(text) for text in texts]
         width = max((len(row) for row in rows), default=_DIMENSIONS)
         matrix = np.zeros((len(rows), width), dtype=np.float32)

@@ -141,12 +141,12 @@ def bench_pass(options: Namespace) -> None:
     """Time every stage and whole passes; a scorer that reads is given memories worth reading."""
     count, reads = options.memories, options.scorer.startswith(("bundled", "nli"))
     store = of_worlds(count, options.worlds) if reads else made_up(count, seed=options.seed)
-    encoder = load_encoder(options.encoder, scorer=options.scorer)
-    run(store, encoder, load_scorer(options.scorer), Settings(scorer=options.scorer))
+    run(store, load_encoder(options.encoder, scorer=options.scorer), load_scorer(options.scorer))
 
 
-def run(store: Store, encoder: Encoder, scorer: PairScorer, settings: Settings) -> Plan:
+def run(store: Store, encoder: Encoder, scorer: PairScorer) -> None:
     """Time every stage, then whole passes without and with the cache; assert what they find."""
+    settings = Settings(scorer=scorer.name)
     memories, texts = store.memories, [memory.text for memory in store.memories]
     encoder.encode(texts[:1])  # loads the model before the clock starts
     vectors, _ = timed("encode", len(texts), lambda: encoder.encode(texts))
@@ -173,7 +173,6 @@ def run(store: Store, encoder: Encoder, scorer: PairScorer, settings: Settings) 
     print(f"cached pass {first / second:.1f} times as fast")
     told = f"{len(cold.merges)} merges, {len(cold.conflicts)} conflicts, {len(cold.unsure)} questions"
     print(f"{len(candidates)} candidates, {told}")
-    return cold
 
 
 def bench_check(options: Namespace) -> None:

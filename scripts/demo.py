@@ -27,7 +27,6 @@ MEMORIES = ROOT / "scripts" / "data" / "demo_memories.json"
 MARKER = "made-by-mem0-dream-demo"  # a file with this name shows that a folder is ours to delete
 DIMENSIONS = 384
 PAGE = 10_000
-FIELDS = ("data", "created_at", "updated_at")
 NOON = "T12:00:00+00:00"
 FIRST = 5  # results of a search that an agent reads
 Config = dict[str, Any]
@@ -230,22 +229,13 @@ def compare(before: Sequence[Row], applied: Sequence[Row], after: Sequence[Row])
     for name, rows in (("before", before), ("after --auto", applied), ("after undo", after)):
         print(f"{name:<22}{len(rows):>10}   {digest(rows)}")
     failures = [] if digest(applied) != digest(before) else ["--auto changed nothing, so undo proves nothing"]
-    if [row.id for row in before] != [row.id for row in after]:
-        return [*failures, "the ids differ"]
-    old, new = ([json.loads(row.payload) for row in rows] for rows in (before, after))
-    differ = {key: [a.get(key) for a in old] != [b.get(key) for b in new] for key in FIELDS}
-    differ |= {"payloads": [row.payload for row in before] != [row.payload for row in after]}
-    differ |= {"vectors": [row.vector for row in before] != [row.vector for row in after]}
-    return failures + [f"the {name} differ" for name, found in differ.items() if found]
+    parts = zip(Row._fields, *(zip(*rows, strict=True) for rows in (before, after)), strict=True)
+    return failures + [f"the {name}s differ" for name, were, are in parts if were != are]
 
 
 def digest(rows: Sequence[Row]) -> str:
     """The first half of a SHA-256 over ids, payloads and vectors."""
-    total = hashlib.sha256()
-    for row in rows:
-        for part in (row.id.encode(), row.payload.encode(), row.vector):
-            total.update(len(part).to_bytes(8, "big") + part)
-    return total.hexdigest()[:32]
+    return hashlib.sha256(repr([tuple(row) for row in rows]).encode()).hexdigest()[:32]
 
 
 def dream(*arguments: str) -> None:

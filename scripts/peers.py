@@ -142,7 +142,6 @@ def _timed(work: Callable[[], T]) -> tuple[T, float]:
 
 
 def _judged(worlds: Sequence[World], went: Sequence[Sequence[tuple[int, int]]]) -> tuple[int, int]:
-    """Removals that are right and wrong; what a world does not say counts as neither."""
     relations = []
     for world, pairs in zip(worlds, went, strict=True):
         removed = [gone for gone, _ in pairs]
@@ -154,7 +153,6 @@ def _judged(worlds: Sequence[World], went: Sequence[Sequence[tuple[int, int]]]) 
 
 
 def _ways(encoder: Encoder, scorer: str) -> Iterator[tuple[str, Way, Way]]:
-    """Name, search and removals of each of them; ours comes last."""
     yield f"SemHash, {NEAR}", _semhash_near, _semhash_removals
     yield f"paraphrase_mining, {NEAR}", _mined, lambda *store: _dropped(_mined(*store))
     words = f"all pairs, more than {DUPLICATE_OVERLAP:.0%} of words"
@@ -173,14 +171,12 @@ def _above(scores: NDArray[np.float32], limit: float) -> Pairs:
 
 
 def _semhash_near(world: World, vectors: NDArray[np.float32]) -> Pairs:
-    """What its index gives for every text."""
     index = load_semhash().from_embeddings(vectors, _texts(world), model=None).index
     found = enumerate(index.query_threshold(index.vectors, threshold=NEAR))
     return _unordered((row, int(other)) for row, (others, _) in found for other in others)
 
 
 def _semhash_removals(world: World, vectors: NDArray[np.float32]) -> Pairs:
-    """What it filters, with what it calls the original."""
     rows = {text: row for row, text in enumerate(_texts(world))}
     whole = load_semhash().from_embeddings(vectors, _texts(world), model=None)
     filtered = whole.self_deduplicate(threshold=NEAR).filtered

@@ -38,7 +38,7 @@ def main() -> int:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         report = place.folder / "report.html"
-        subprocess.run(program(place, "report", "--all", "--now", now, "-o", str(report)), check=True)
+        demo.dream("report", "--all", "--now", now, "-o", str(report), "--config", str(place.config_file))
         draw_report(browser, report)
         with review(place, now) as address:
             draw_review(browser, address)
@@ -100,17 +100,13 @@ def draw_review(browser: Any, address: str) -> None:  # noqa: ANN401
 @contextmanager
 def review(place: demo.Place, now: str) -> Iterator[str]:
     """A review as a process; gives its address."""
-    words = program(place, "review", "--all", "--now", now, "--no-open")
+    given = ("--all", "--now", now, "--no-open", "--config", str(place.config_file))
+    words = (sys.executable, "-u", "-m", "mem0_dream", "review", *given)
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().split()[-1] if process.stdout else ""
         finally:
             process.send_signal(signal.SIGINT)
-
-
-def program(place: demo.Place, *words: str) -> list[str]:
-    """The command line on the demonstration's store."""
-    return [sys.executable, "-u", "-m", "mem0_dream", *words, "--config", str(place.config_file)]
 
 
 if __name__ == "__main__":

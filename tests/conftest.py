@@ -43,7 +43,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give every test a state directory of its own."""
     # Numbered here: a folder that pytest numbers is looked for among those of all tests before it.
     directory = tmp_path_factory.getbasetemp() / "states" / str(next(_NUMBERS))
     directory.mkdir(parents=True)
@@ -53,7 +52,6 @@ def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def journal(own_state: Path) -> Iterator[Any]:
-    """The journal of the test's own state."""
     from mem0_dream.pipeline.writing.journal import Journal
 
     with contextlib.closing(Journal(own_state)) as opened:
@@ -62,7 +60,6 @@ def journal(own_state: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def graph(tmp_path: Path, own_state: Path) -> Any:
-    """A graph of a memory server, with sessions that need no model."""
     from graph_world import Graph
 
     return Graph(tmp_path, own_state)
@@ -70,7 +67,6 @@ def graph(tmp_path: Path, own_state: Path) -> Any:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Any:
-    """A project with memories in a folder, with sessions that need no model."""
     from markdown_trees import Project
 
     return Project(tmp_path)
@@ -97,7 +93,6 @@ def mem0_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_network() -> Iterator[None]:
-    """Let no test of this process connect to another machine."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("connect", "connect_ex"):
             patch.setattr(socket.socket, name, _only_here(getattr(socket.socket, name)))

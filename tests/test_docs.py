@@ -1,10 +1,12 @@
 """What the documents say is what the program does: pages, examples, settings, exit codes."""
 
+import importlib
 import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 
 import click
@@ -21,6 +23,12 @@ FOLDERS = ("models", "pipeline", "indexes", "scripts", "tests")
 NAMING = [page for page in PAGES if page.name not in ("CHANGELOG.md", "0001-the-package-and-its-layers.md")]
 """Pages about the present; the others also say what was where."""
 MARK = "<!-- checked -->"
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+WALKS = {
+    part.partition("\n")[0]: re.findall(r"^\| .+ \| `([\w/]+)\.py` \| `([\w.]+)` \|$", part, re.MULTILINE)
+    for part in ARCHITECTURE.split("\n## ")[1:]
+}
+LAYERS = re.findall(r"^\| (`[\w/]+(?:/|\.py)`.*?) \|", ARCHITECTURE.partition("\n## ")[0], re.MULTILINE)
 
 
 def page_id(page: Path) -> str:
@@ -33,7 +41,6 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 
 
 def console_lines(text: str) -> list[str]:
-    """Every line of our program that a console or cron block asks the reader to type."""
     blocks = re.findall(r"```(console|cron)\n(.*?)```", text, re.DOTALL)
     typed = [
         line.removeprefix("$ ") if kind == "console" else re.sub(r"^(?:\S+\s+){5}|\s*>>.*", "", line)
@@ -60,9 +67,14 @@ def test_every_command_explains_itself_with_an_example_that_parses(name: str, co
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_every_command_line_in_a_page_parses(page: Path) -> None:
-    for line in console_lines(page.read_text(encoding="utf-8")):
+def test_every_command_line_configuration_and_link_in_a_page_is_right(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for line in console_lines(text):
         parse(line)
+    for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL):
+        Settings(**(yaml.safe_load(block).get("mem0_dream") or {}))
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert (page.parent / target).exists(), target
 
 
 def test_the_checked_blocks_of_the_readme_hold_command_lines() -> None:
@@ -92,12 +104,6 @@ def test_every_setting_is_documented_with_its_default() -> None:
         assert float(rows[name].strip(" `")) == getattr(defaults, name)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_every_configuration_in_a_page_is_valid(page: Path) -> None:
-    for block in re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-        Settings(**(yaml.safe_load(block).get("mem0_dream") or {}))
-
-
 def test_the_settings_in_the_readme_are_the_defaults() -> None:
     section = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Configuration")[2]
     shown = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)[0])["mem0_dream"]
@@ -112,12 +118,6 @@ def test_every_exit_code_is_documented() -> None:
     for error in errors():
         assert f"| {error.exit_code} | `{error.__name__}` |" in page
         assert re.search(rf"(?:^|· |\n){error.exit_code} \w", listed), error.__name__
-
-
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
 
 
 @pytest.mark.parametrize("page", NAMING, ids=page_id)
@@ -151,8 +151,45 @@ def test_every_package_is_listed_for_the_wheel() -> None:
 
 
 def test_the_library_example_of_the_readme_names_what_exists() -> None:
-    """Every name that a Python block imports from the package can be imported."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     names = ",".join(re.findall(r"from mem0_dream import (.+)", text)).split(",")
     code = "import mem0_dream\n" + "".join(f"mem0_dream.{name.strip()}\n" for name in names)
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("title", WALKS)
+def test_each_walk_fits_a_screen_and_all_of_it_is_checked(title: str) -> None:
+    part = ARCHITECTURE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    rows = [line for line in part.splitlines() if line.startswith("|")]
+    assert len(rows) - 2 == len(WALKS[title])
+    assert 15 <= len(WALKS[title]) <= 25
+
+
+def test_there_is_a_walk_for_each_kind_of_unit() -> None:
+    assert [title.split()[1] for title in WALKS] == ["mem0", "Markdown", "observation"]
+
+
+@pytest.mark.parametrize(("file", "name"), [step for steps in WALKS.values() for step in steps])
+def test_each_step_of_a_walk_exists(file: str, name: str) -> None:
+    module = importlib.import_module(f"mem0_dream.{file.replace('/', '.')}")
+    assert callable(reduce(getattr, name.split("."), module))
+
+
+def test_the_table_of_layers_stands_in_the_order_that_is_enforced() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    whole, pipeline = (contract["layers"] for contract in contracts["contracts"][:2])
+    assert whole[:2] == ["mem0_dream.__main__", "mem0_dream.pipeline"]
+    wanted = [{f"pipeline/{each.strip()}" for each in layer.split("|")} for layer in pipeline]
+    wanted += [{each.strip().removeprefix("mem0_dream.") for each in layer.split("|")} for layer in whole[2:]]
+    told = []
+    for cell in LAYERS:
+        named = [each.removesuffix(".py").rstrip("/") for each in re.findall(r"`([^`]+)`", cell)]
+        assert all((ROOT / each).is_dir() or (ROOT / f"{each}.py").is_file() for each in _whole(named))
+        told.append(set(_whole(named)))
+    assert told == wanted
+
+
+def _whole(named: list[str]) -> list[str]:
+    """Modules behind the first of a row stand in the same folder."""
+    folder = named[0].rpartition("/")[0]
+    return [each if "/" in each or not folder else f"{folder}/{each}" for each in named]

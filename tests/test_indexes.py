@@ -61,10 +61,19 @@ def test_permuting_rows_permutes_nothing_but_numbers(seed, rows):
 
 
 @BOTH
-def test_a_chain_is_not_closed(build):
-    found = list(search(at_angles(0, 20, 40), build, floor=0.93, neighbours=5))
-    assert [(i, j) for i, j, _ in found] == [(0, 1), (1, 2)]
-    assert found[0][2] == pytest.approx(math.cos(math.radians(20)), abs=1e-6)
+@pytest.mark.parametrize(
+    ("vectors", "limits", "expected"),
+    [
+        (at_angles(0, 20, 40), (0.93, 5), {(0, 1), (1, 2)}),
+        *((np.vstack([np.zeros((1, 2), np.float32), at_angles(0, 5)]), (floor, 5), {(1, 2)}) for floor in (-1.0, 0.0, 0.5)),
+        *((np.zeros((rows, 2), np.float32), (0.0, 5), set()) for rows in (0, 1)),
+        (at_angles(0, 1, 2, 30), (0.5, 1), {(0, 1), (1, 2), (2, 3)}),
+    ],
+    ids=["a chain is not closed", *["a zero vector pairs with nothing"] * 3, *["too few rows"] * 2, "one direction is enough"],
+)  # fmt: skip
+def test_the_pairs_of_a_few_vectors(build, vectors, limits, expected):
+    floor, neighbours = limits
+    assert {(i, j) for i, j, _ in search(vectors, build, floor=floor, neighbours=neighbours)} == expected
 
 
 @BOTH
@@ -74,31 +83,12 @@ def test_length_of_a_vector_does_not_matter(build):
 
 
 @BOTH
-@pytest.mark.parametrize("floor", [-1.0, 0.0, 0.5])
-def test_zero_vector_pairs_with_nothing(build, floor):
-    vectors = np.vstack([np.zeros((1, 2), np.float32), at_angles(0, 5)])
-    assert [(i, j) for i, j, _ in search(vectors, build, floor=floor, neighbours=5)] == [(1, 2)]
-
-
-@BOTH
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_no_number_is_an_error(build, value):
     vectors = at_angles(0, 5)
     vectors[1, 0] = value
     with pytest.raises(ModelError, match="row 1"):
         search(vectors, build, floor=0.2, neighbours=5)
-
-
-@BOTH
-@pytest.mark.parametrize("rows", [0, 1])
-def test_too_few_rows_give_no_pair(build, rows):
-    assert len(search(at_angles(*range(rows)).reshape(rows, 2), build, floor=0.0, neighbours=5)) == 0
-
-
-@BOTH
-def test_one_direction_finding_a_pair_is_enough(build):
-    found = {(i, j) for i, j, _ in search(at_angles(0, 1, 2, 30), build, floor=0.5, neighbours=1)}
-    assert (2, 3) in found
 
 
 @BOTH

@@ -24,7 +24,6 @@ SKILL = (FOLDER / "skill" / "SKILL.md").read_text(encoding="utf-8")
 
 
 def command_lines(text: str) -> Iterator[str]:
-    """Every command line of ours: in a block, in a recipe, or between backticks."""
     for line in text.splitlines():
         typed = re.sub(r"^\s*(?:- )?(?:\$ |run: |entry: )?(?:echo n \| )?", "", line)
         if typed.startswith(f"{PROGRAM} "):

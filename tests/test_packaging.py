@@ -43,7 +43,6 @@ def files(*folders: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both distributions, built from a copy, since a build leaves files behind."""
     folder = tmp_path_factory.mktemp("build")
     for name in sorted(files(*SOURCE) | {entry.name for entry in ROOT.iterdir() if entry.is_file()}):
         if not name.startswith("."):

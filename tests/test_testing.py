@@ -1,5 +1,6 @@
 """The stand-ins behave like the real parts where it matters for safety."""
 
+import socket
 from datetime import date
 
 import numpy as np
@@ -25,11 +26,8 @@ def test_the_encoder_gives_unit_rows(texts):
     lengths = np.linalg.norm(rows, axis=1)
     assert lengths == pytest.approx([float(bool(text.split())) for text in texts], abs=1e-5)
     assert np.array_equal(rows, FakeEncoder().encode(texts))
-
-
-def test_given_vectors_are_used():
-    rows = FakeEncoder({"a": [3.0, 4.0], "b": [0.0, 2.0]}).encode(["a", "b"])
-    assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, 1.0]]
+    given = FakeEncoder({"a": [3.0, 4.0], "b": [0.0, 2.0]}).encode(["a", "b"])
+    assert given.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, 1.0]]
 
 
 def test_the_scorer_answers_from_its_table_in_any_order():
@@ -49,8 +47,11 @@ def test_a_memory_comes_back_as_it_was_and_gaps_are_told():
     store.gaps = ("20 of 45",)
     found = store.read(ScopeFilter({"user_id": "alice"}))
     assert (found.memories, found.gaps) == ((whole,), store.gaps)
-    assert store.parse(store.fetch(["a"])["a"]) == whole
+    snapshot = store.fetch(["a"])["a"]
+    assert store.parse(snapshot) == whole
     assert store.fetch(["zz"]) == {}
+    store.rows["a"]["metadata"]["x"].append(2)
+    assert snapshot.payload["metadata"] == {"x": [1]}
 
 
 def test_each_change_is_made():
@@ -73,13 +74,6 @@ def test_each_change_is_made():
     assert store.fetch(["a", "b", added]) == before
 
 
-def test_snapshots_do_not_change_with_the_store():
-    store = InMemoryStore([memory("a", "Likes tea.", metadata={"x": [1]})])
-    snapshot = store.fetch(["a"])["a"]
-    store.rows["a"]["metadata"]["x"].append(2)
-    assert snapshot.payload["metadata"] == {"x": [1]}
-
-
 def test_an_addition_never_takes_an_id_that_exists():
     store = InMemoryStore([memory("new-1", "Likes tea.")])
     assert store.write(Add("Has a dog.", ALICE, {}, None, "m")) == "new-2"
@@ -92,3 +86,11 @@ def test_hooks_see_every_change_before_and_after():
     store.after_write = lambda change: seen.append(("after", "a" in store.rows))
     store.write(Delete("a"))
     assert seen == [("before", True), ("after", False)]
+
+
+def test_a_connection_to_another_machine_fails_and_one_to_this_machine_works() -> None:
+    """Also where the caller takes an OSError for an answer."""
+    with socket.socket() as outside, pytest.raises(AssertionError, match=r"may not connect to 192\.0\.2\.1"):
+        outside.connect(("192.0.2.1", 443))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname()).close()

@@ -4,25 +4,35 @@ DATA holds `pairs/dev.jsonl` (hard pairs), `pairs/real_dev.jsonl` (real ones, co
 `stores/*.json` and, if there are any, `worlds/w*.txt`, of which those count that the network never saw, and
 `outside/`: sets of others. The calibrator of `bundled` is fitted on all but the last, so its rows show the
 figures that were cross-validated while fitting. With --held-out it is measured like the others, which is
-honest on data that no fitting ever saw, and on no other.
+honest on data that no fitting ever saw, and on no other. With --bindings one table tells of the traps beside
+the tests, and of DATA's sets, what merges by itself before and after the rules of bindings: the rows of kinds
+of evidence say how many pairs each keeps from merging, and in brackets how many alone.
 """
 
 import json
+import random
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import metadata
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from mem0_dream.errors import DreamError, UsageError
 from mem0_dream.models.bundled.scorer import FOLDER
 from mem0_dream.models.bundled.weights import CONFIG_FILE
+from mem0_dream.models.doubts import DOUBTS
 from mem0_dream.models.keywords import DUPLICATE_COSINE
 from mem0_dream.models.registry import CHOICES
-from mem0_dream.scripts.evaluate import quality
+from mem0_dream.pipeline.judging.judge import decide
+from mem0_dream.records import Label
+from mem0_dream.scripts.evaluate import labelled, quality
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, held_stores, read_files
-from mem0_dream.scripts.evaluate.metrics import markdown
+from mem0_dream.scripts.evaluate.metrics import LABELS, markdown
 from mem0_dream.scripts.evaluate.quality import SEMHASH, WORLDS
 
 BUNDLED = "bundled"
@@ -43,6 +53,9 @@ _OUTSIDE_COLUMNS = (
     "PAWS-X, no paraphrases: merged by itself", "paraphrases merged", "BEAM: contradictions reported",
     "FactConsolidation: conflicts found", "reports right", "wrongly removed",
 )  # fmt: skip
+TRAPS = Path(__file__).parents[2] / "tests" / "models" / "traps.tsv"
+_OF_BINDINGS = DOUBTS | {"binding", "narrower", "stage", "hedge", "past", "extent"}  # left out "before"
+_OF_EACH_STYLE = 60  # pairs of the blocks of each file of worlds, drawn once
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scorer", action="append", help=f"rows: {known}; default: the README's")
     parser.add_argument("--held-out", action="store_true", help="measure `bundled` on these pairs")
     parser.add_argument("--no-stores", action="store_true", help="print the table of pairs only")
+    parser.add_argument("--bindings", action="store_true", help="what the rules of bindings hold back")
     options = parser.parse_args(arguments)
     try:
         for number, table in enumerate(tables(options)):
@@ -65,6 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def tables(options: Namespace) -> Iterator[Rows]:
     """All tables, each with its head, as they become known."""
+    if options.bindings:
+        for spec in options.scorer or [BUNDLED]:
+            models = quality.load_models(spec)
+            yield bindings_table(quality.measure(_trapping(options.data), models), models)
+        return
     scorers, held_out = options.scorer or list(ROWS), options.held_out
     pairs = {name: read_files([options.data / "pairs" / file])[0] for name, file in _PAIR_FILES.items()}
     yield pair_table(pairs, scorers, held_out=held_out)
@@ -164,6 +183,48 @@ def outside_table(files: Sequence[Path], scorers: Sequence[str]) -> Rows:
         )  # fmt: skip
         shares = (f"{part} of {whole}" for part, whole in counts)
         table.append([_name(spec), *shares, len(found["wrongly_removed"])])
+    return table
+
+
+def _trapping(data: Path) -> list[LabelledPair]:
+    """The traps, sets that the folder has, exchanges that are kept from training, and pairs of worlds."""
+    rows = (line.split("\t") for line in TRAPS.read_text(encoding="utf-8").splitlines())
+    pairs = [LabelledPair(a, b, LABELS.index(Label(label)), "traps") for label, a, b in rows]
+    sets = {"PAWS-X": Path("outside", "pawsx_en_dev.jsonl")}
+    sets |= {name: Path("pairs", _PAIR_FILES[name]) for name in ("real", "hard")}
+    for source, file in sets.items():
+        found = read_files([data / file])[0] if (data / file).exists() else ()
+        pairs += [replace(pair, source=source, category="") for pair in found]
+    for one in labelled.read_exchanges(data / "exchanges")[1]:
+        each = labelled.exchange_pairs(one)
+        pairs += [pair for pair in each if pair.a == one[0][0] or pair.label != labelled.DUPLICATE]
+    worlds = labelled.read_worlds(data / "worlds")
+    of_style = attrgetter("kind", "label")
+    inside = sorted((pair for world in worlds for pair in labelled.block_pairs(world)), key=of_style)
+    rng = random.Random(17)  # noqa: S311  (a sample)
+    for _, each in groupby(inside, of_style):
+        pairs += rng.sample(some := list(each), min(_OF_EACH_STYLE, len(some)))
+    return pairs
+
+
+def bindings_table(measured: quality.Measured, models: quality.Models) -> Rows:
+    """For each set, of duplicates and of others: pairs, merges before and after, and what holds the rest."""
+    tallies: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
+    for pair, verdict in zip(measured.pairs, measured.verdicts, strict=True):
+        tally = tallies[pair.source, pair.label == labelled.DUPLICATE]
+        tally["pairs"] += 1
+        kinds = {item.kind for item in verdict.evidence if item.kind in _OF_BINDINGS}
+        others = [item for item in verdict.evidence if item.kind not in _OF_BINDINGS]
+        if verdict.auto:
+            tally.update(("before", "after"))
+        elif decide(verdict.probabilities, others, models.limits, entailment=verdict.entailment)[1]:
+            tally.update(("before", *kinds))
+            tally.update(f"{kind} alone" for kind in kinds if len(kinds) == 1)
+    columns, some = zip(*sorted(tallies.items()), strict=True)
+    table: Rows = [["", *(f"{name}, {'same' if same else 'other'}" for name, same in columns)]]
+    table += ([name, *(tally[name] for tally in some)] for name in ("pairs", "before", "after"))
+    for kind in (kind for kind in sorted(_OF_BINDINGS) if any(tally[kind] for tally in some)):
+        table.append([kind, *(f"{tally[kind]} ({tally[f'{kind} alone']})" for tally in some)])
     return table
 
 

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from mem0_dream.errors import UsageError
 from mem0_dream.models.scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairContext, PairInput
-from mem0_dream.records import PIN_PREFIX, Inventory, Label, Memory, Scope, as_utc
+from mem0_dream.records import PIN_PREFIX, Inventory, Label, Memory, Scope, noted_moment
 
 from .metrics import LABELS, Gold
 
@@ -39,24 +39,20 @@ _DATES = {"created_at": "created_at", "updated_at": "updated_at", "accessed_at":
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
-    """Two texts of one scope and category, and what they are to each other as a column of `LABELS`.
-
-    Pairs of one `group` (a user) are drawn together by the bootstrap, and never split between folds. A pair
-    inside a store has a place: its cosine, and what stands around it.
-    """
+    """Two texts of one scope and category, and what they are to each other."""
 
     a: str
     b: str
-    label: int
+    label: int  # a column of `LABELS`
     source: str
     name: str = ""
     kind: str = ""
-    group: str = ""
+    group: str = ""  # a user: drawn together, and never split between folds
     weight: float = 1.0
     category: str = ""
     a_date: datetime | None = None
     b_date: datetime | None = None
-    cosine: float | None = None
+    cosine: float | None = None  # of a pair inside a store, as its context
     context: PairContext | None = None
 
     def scored(self, cosine: float) -> PairInput:
@@ -131,7 +127,7 @@ def _pair(row: dict[str, Any], source: str, number: int) -> LabelledPair:
     return LabelledPair(
         row["a"], row["b"], LABELS.index(Label(row["label"])), source, name, str(row.get("kind")),
         row.get("store", name), float(row.get("weight", 1.0)), row.get("category") or "",
-        moment(row.get("a_date")), moment(row.get("b_date")),
+        noted_moment(row.get("a_date")), noted_moment(row.get("b_date")),
     )  # fmt: skip
 
 
@@ -141,17 +137,12 @@ def _store(data: dict[str, Any], stem: str) -> LabelledStore:
     for row in sorted(data["memories"], key=lambda row: str(row["id"])):
         metadata, text = row.get("metadata") or {}, row["memory"]
         pinned = text.lstrip().startswith(PIN_PREFIX) or any(map(metadata.get, _PINNING))
-        rest: dict[str, Any] = {to: moment(row.get(name)) for to, name in _DATES.items()}
+        rest: dict[str, Any] = {to: noted_moment(row.get(name)) for to, name in _DATES.items()}
         rest |= {"category": row.get("category"), "pinned": pinned, "metadata": metadata}
         memories.append(Memory(row["id"], text, scope, **rest))
     name = str(data.get("name", stem))
     inventory = Inventory(name, tuple(memories))
-    return LabelledStore(name, inventory, moment(data.get("now")), Gold.of(data["gold"]))
-
-
-def moment(text: str | None) -> datetime | None:
-    """An aware moment from ISO 8601, None from nothing."""
-    return as_utc(datetime.fromisoformat(text)) if text else None
+    return LabelledStore(name, inventory, noted_moment(data.get("now")), Gold.of(data["gold"]))
 
 
 def read_worlds(folder: Path) -> list[World]:
@@ -189,20 +180,13 @@ def as_memories(lines: Iterable[WorldLine], scope: Scope, *, digits: int = 7) ->
 
 
 def label(a: WorldLine, b: WorldLine) -> int:
-    """Label of two lines of one world, `UNLABELLED` where the world does not say.
-
-    >>> day = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> label(WorldLine("-", 1, "", day, "x"), WorldLine("!", 1, "", day, "y"))
-    1
-    """
-    if a.block != b.block:
-        return DISTINCT
+    """Label of two lines of one world, `UNLABELLED` where the world does not say."""
     roles = {a.role, b.role}
-    if roles <= {"-", "="}:
-        return DUPLICATE
+    if a.block != b.block or ("~" in roles and "!" not in roles):
+        return DISTINCT
     if "!" in roles:
         return CONTRADICTION if roles & {"-", "="} else UNLABELLED
-    return DISTINCT
+    return DUPLICATE
 
 
 def labelled_pairs(world: World) -> Iterator[tuple[int, int, int]]:

@@ -47,15 +47,13 @@ def _first(find: str, by: str | Callable[[re.Match[str]], str], unless: str = r"
 
 
 def _rule(row: Mapping[str, Any]) -> Edit:
-    """A row of the table."""
     if "turn" in row:
         names, by = row["turn"], row.get("by", 1)
         find = rf"\b(?:{'|'.join(names)})" + row.get("after", r"\b")
         return _first(find, lambda match: str(names[(names.index(match[0]) + by) % len(names)]))
-    if "put" not in row:
-        return _first(row["find"], lambda match: match[0].lower(), row.get("unless", r"\Z."))
-    if "{}" not in row["put"]:
-        return _first(row["find"], row["put"])
+    if "{}" not in row.get("put", ""):
+        by = row.get("put", lambda match: match[0].lower())
+        return _first(row["find"], by, row.get("unless", r"\Z."))
     times, plus, put = row.get("times", 1), row.get("plus", 0), row["put"].format
     return _first(row["find"], lambda match: str(put(int(match[match.lastindex or 0]) * times + plus)))
 
@@ -135,17 +133,6 @@ def _frame(text: str, dice: random.Random) -> str | None:
     return dice.choice(("Note: ", "Remember that ", "Remember: ")) + text
 
 
-def _filler(text: str, dice: random.Random) -> str | None:
-    found = re.search(r"(?<=\w )(?:is|are|has) (?!not|no |never|n't|been|to )(?=[a-z]{4})", text)
-    return found and put_in(text, found, f"{found[0]}{dice.choice(('currently', 'also', 'really'))} ")
-
-
-def _spaces(text: str, dice: random.Random) -> str | None:
-    if "`" in text or " " not in text:
-        return None
-    return dice.choice((text.replace(" ", "  ", 2), f" {text}\n", text.replace(" ", "\t", 1)))
-
-
 def _number_word(text: str, dice: random.Random) -> str | None:
     def other(match: re.Match[str]) -> str:
         return _NUMBER_WORDS[int(match[0])] if match[0].isdigit() else str(_NUMBER_WORDS.index(match[0]))
@@ -166,7 +153,6 @@ def _other_name(text: str, dice: random.Random) -> str | None:
 
 
 def _exchanged_names(text: str, _: random.Random) -> str | None:
-    """Two names in each other's place, where they are no items of one list."""
     names = _names_in(text)
     if len(names) < 2 or names[0][0] == names[1][0]:
         return None
@@ -178,12 +164,10 @@ def _exchanged_names(text: str, _: random.Random) -> str | None:
 
 
 _WRITTEN: Mapping[str, Edit] = {
-    "bullet": lambda text, dice: dice.choice(("- ", "* ", "• ", "  - ")) + text,
     "said twice": lambda text, _: f"{text} {text}" if re.fullmatch(r".*[.!]", text) else f"{text}\n{text}",
     "emoji": _emoji, "typo": _typo, "Unicode form": _compatible, "quotes": _quotes, "ticks": _ticked,
-    "emphasis": _emphasis, "final mark": _closing, "frame": _frame, "filler": _filler,
-    "number in words": _number_word, "white space": _spaces, "name": _other_name,
-    "exchanged names": _exchanged_names,
+    "emphasis": _emphasis, "final mark": _closing, "frame": _frame, "number in words": _number_word,
+    "name": _other_name, "exchanged names": _exchanged_names,
 }  # fmt: skip
 KEEPING: Mapping[str, Edit] = _edits("keeping")
 CHANGING: Mapping[str, Edit] = _edits("changing")

@@ -29,19 +29,14 @@ _CELLS = len(LABELS) * len(DECISIONS)
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What was decided about n labelled pairs.
+    """What was decided about n labelled pairs."""
 
-    `gold` is a row of `LABELS`, `decided` a column of `DECISIONS`, and `auto` says what is merged without a
-    person; `weight` is how many pairs of the wild this one stands for, and pairs of one `group` (a user, a
-    set) are drawn together.
-    """
-
-    gold: NDArray[np.int64]
-    decided: NDArray[np.int64]
-    auto: Bools
+    gold: NDArray[np.int64]  # rows of `LABELS`
+    decided: NDArray[np.int64]  # columns of `DECISIONS`
+    auto: Bools  # merged without a person
     probabilities: Floats  # [n, 3]
-    weight: Floats
-    group: NDArray[np.int64]
+    weight: Floats  # for how many pairs of the wild each stands
+    group: NDArray[np.int64]  # a user, a set: drawn together
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -57,10 +52,9 @@ class Decisions:
 
 
 def pair_figures(decisions: Decisions, *, threshold: float) -> Figures:
-    """Everything that is reported about labelled pairs, at least one, as it stands in the JSON output.
+    """All figures of labelled pairs: of the most probable label and, as "decided", of what is made of them.
 
-    The figures on top are those of the most probable label; under "decided" stands what the product makes of
-    them. The 95% intervals are of 1,000 draws of whole groups; `threshold` is for the record.
+    The 95% intervals are of 1,000 draws of whole groups; `threshold` is for the record.
     """
     probabilities, same, weight = decisions.probabilities, decisions.gold == 0, decisions.weight
     best, decided = (group_sums(decisions, some) for some in (decisions.best, decisions.decided))
@@ -151,22 +145,10 @@ def kind_figures(decisions: Decisions, kinds: Sequence[str]) -> Figures:
 
 
 def calibration_error(confidence: Floats, right: Bools, weight: Floats) -> float:
-    """Mean gap between stated and true share over ten equal bins, weighted by how much lies in each.
-
-    >>> calibration_error(np.array([0.9, 0.9]), np.array([True, False]), np.ones(2))
-    0.4
-    """
+    """Mean gap between stated and true share over ten equal bins, weighted by how much lies in each."""
     bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
     gap = np.bincount(bins, weight * (confidence - right))
     return float(np.abs(gap).sum() / weight.sum())
-
-
-def share_right(score: Floats, positive: Bools, weight: Floats, threshold: float) -> tuple[float, float]:
-    """Precision and recall of `score >= threshold`; precision is 1 where nothing is chosen."""
-    chosen = score >= threshold
-    hit = float(weight[chosen & positive].sum())
-    total, wanted = float(weight[chosen].sum()), float(weight[positive].sum())
-    return hit / total if total else 1.0, hit / wanted if wanted else 0.0
 
 
 def threshold_at(score: Floats, positive: Bools, weight: Floats, precision: float) -> float:

@@ -120,8 +120,7 @@ def plant_graph(file: Path, pairs: Sequence[Pair], draw: random.Random) -> list[
         same = [entity for entity in rest if entity["entityType"] == first["entityType"]]
         other = [entity for entity in rest if entity["entityType"] != first["entityType"]]
         among = {"same entity": [first], "other entity": same or other, "other type": other or same}[place]
-        second = draw.choice(among or [first])
-        for entity, text in zip((first, second), pair.texts, strict=True):
+        for entity, text in zip((first, draw.choice(among or [first])), pair.texts, strict=True):
             entity["observations"].insert(draw.randrange(len(entity["observations"]) + 1), text)
         planted.append(pair._replace(place=place))
     file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
@@ -194,7 +193,7 @@ def measured(source: Path, *, seed: int, settings: Settings) -> tuple[Plan, list
 
 def table(planted: Sequence[Pair], outcomes: Sequence[str]) -> str:
     """Counts of outcomes, over all, for each form and for each place."""
-    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    counts = defaultdict[tuple[str, str], Counter[str]](Counter)
     for pair, came in zip(planted, outcomes, strict=True):
         for row in {"", pair.form, pair.place}:
             counts[pair.kind, row][came] += 1

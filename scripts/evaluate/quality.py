@@ -50,11 +50,7 @@ def load_semhash() -> Any:  # noqa: ANN401  (a class of an optional package)
 
 
 class SemHashScorer:
-    """Duplicate if and only if SemHash, given the two texts and vectors of ours, would drop one of them.
-
-    Each pair is a collection of its own, so that the answer does not depend on other texts; the threshold is
-    as it comes (0.9). Yes or no is written as probability 1 or 0, and it knows no contradictions.
-    """
+    """Duplicate, with probability 1, if SemHash would drop one of the texts at its own threshold (0.9)."""
 
     thresholds = Thresholds(auto=1.0, duplicate=1.0, contradiction=NEVER)
 
@@ -131,7 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--encoder", help="another sentence-transformers model, folder or hub name")
     options = parser.parse_args(arguments)
     try:
-        print(json.dumps(_rounded(evaluate(options.files, options.scorer, options.encoder)), indent=2))
+        whole = json.dumps(evaluate(options.files, options.scorer, options.encoder))
+        rounded = json.loads(whole, parse_float=lambda digits: round(float(digits), 4))  # more are noise
+        print(json.dumps(rounded, indent=2))
     except DreamError as error:
         print(f"evaluate: {error}", file=sys.stderr)
         return error.exit_code
@@ -140,8 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def evaluate(files: Sequence[Path], scorer: str, encoder: str | None = None) -> Figures:
     """Measure all files: the object that is printed, before rounding."""
-    pairs, stores = read_files(files)
-    models = load_models(scorer, encoder)
+    (pairs, stores), models = read_files(files), load_models(scorer, encoder)
     if stores and models.alone:
         raise UsageError(f"{models.spec} judges pairs only; leave out {stores[0].name}.")
     report: Figures = {"scorer": models.spec, "model": models.scorer.name, "encoder": models.encoder.name}
@@ -180,11 +177,6 @@ def measure(pairs: Sequence[LabelledPair], models: Models) -> Measured:
     return Measured(tuple(pairs), tuple(candidates), verdicts, decisions)
 
 
-def _style(pair: LabelledPair) -> str:
-    """What stands before the first dash of the name, such as "p1": who wrote the pair, or how."""
-    return pair.name.partition("-")[0] if "-" in pair.name else ""
-
-
 def pairs_report(measured: Measured, models: Models) -> Figures:
     """All figures of labelled pairs; sets are files, and styles in a file, where there are several."""
     decisions, threshold, floor = measured.decisions, models.limits.auto, models.settings.floor
@@ -197,7 +189,8 @@ def pairs_report(measured: Measured, models: Models) -> Figures:
         rows = decisions.gold == row
         share = float(np.average(near[rows], weights=decisions.weight[rows])) if rows.any() else None
         figures["candidates"][label.value] = share
-    sources, styles = measured.rows(lambda pair: pair.source), measured.rows(_style)
+    sources = measured.rows(lambda pair: pair.source)
+    styles = measured.rows(lambda pair: pair.name.partition("-")[0] if "-" in pair.name else "")
     for source, rows in sources.items():
         inside = {f"{source}/{style}": rows & some for style, some in styles.items() if (rows & some).any()}
         sets |= ({source: rows} if len(sources) > 1 else {}) | (inside if len(inside) > 1 else {})
@@ -237,15 +230,11 @@ def evaluate_store(store: LabelledStore, models: Models) -> Figures:
 def store_report(
     stores: Mapping[str, Sequence[LabelledStore]], scorers: Mapping[str, PairScorer], encoder: Encoder
 ) -> dict[str, dict[str, int]]:
-    """Sums over the stores of each name, as `held_stores` gives them, and over all worlds under `WORLDS`.
-
-    `scorers` holds, by the name of a store, one that never saw it; the encoder finds the candidates.
-    """
+    """Sums over the stores of each name, and of all worlds; `scorers` has, by name, one that never saw it."""
     table = {}
     for name, members in stores.items():
-        models = (Models("bundled", scorers[one.name], encoder, Settings()) for one in members)
-        reports = [{"stores": 1, **evaluate_store(*one)} for one in zip(members, models, strict=True)]
-        table[name] = _summed(reports)
+        judged = ((one, Models("bundled", scorers[one.name], encoder, Settings())) for one in members)
+        table[name] = _summed([{"stores": 1, **evaluate_store(*one)} for one in judged])
     table[WORLDS] = _summed([row for name, row in table.items() if name != STORES])
     return table
 
@@ -255,15 +244,6 @@ def _summed(rows: Sequence[Figures]) -> dict[str, int]:
     counts = [{name: len(x) if isinstance(x, list) else x for name, x in row.items()} for row in rows]
     first = counts[0] if counts else {}
     return {name: sum(row[name] for row in counts) for name, x in first.items() if isinstance(x, int)}
-
-
-def _rounded(value: Any) -> Any:  # noqa: ANN401  (any part of a JSON object)
-    """The same object with four decimals: more are noise."""
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_rounded(item) for item in value]
-    return round(value, 4) if isinstance(value, float) else value
 
 
 if __name__ == "__main__":

@@ -1,19 +1,52 @@
 """Fits the calibrator over the signals, cross-validated by user, store and fold, and its thresholds.
 
-Cross-validated figures are the honest ones; what ships is fitted on all development pairs afterwards.
+Cross-validated figures are the honest ones; what ships is fitted on all development pairs, none of which the
+network trained on. Pairs of stores, worlds and people come with their place in the store, at natural
+prevalence. The pairs of real memories come twice: alone (`real`), and among all memories of their user
+(`people`).
 """
 
-from collections.abc import Sequence
+import copy
+import logging
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import indexes
 from ...models.bundled.calibrator import Calibrator
-from ...models.scorer import Thresholds
-from ..evaluate.metrics import Decisions, pair_figures, share_right, threshold_at
-from .labelled import Table
+from ...models.bundled.columns import ENTAILS, PairSignals, own_columns, placed, short_long
+from ...models.bundled.network import PairNetwork, PairTokenizer
+from ...models.bundled.scorer import FOLDER, BundledScorer, PairReader
+from ...models.bundled.screen import SCREEN_FILE, Screen
+from ...models.bundled.weights import for_reading
+from ...models.scorer import PairContext, PairInput, Thresholds
+from ...models.text.words import exact_key
+from ...pipeline.judging.candidates import contexts_of
+from ...pipeline.judging.judge import decide, differences
+from ...settings import Settings
+from ..evaluate import labelled as held
+from ..evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, LabelledPair, LabelledStore, World
+from ..evaluate.metrics import Decisions, pair_figures, threshold_at
+
+log = logging.getLogger(__name__)
+
+Floats = NDArray[np.float64]
+Encode = Callable[[list[str]], NDArray[np.float32]]
+"""Texts to float32 [n, d] unit rows."""
+
+DEFAULTS = Settings()
+ORIGINS = ("hard", "real", "people", "bound", "store", "world")
+HARD_FOLDS = 12
+CHUNK = 400
+ALL_MERGED = Thresholds(auto=0.0, duplicate=0.0, contradiction=1.0)
+CATEGORY_WEIGHT = 0.5  # the same pairs once more, among fewer neighbours
 
 FOLDS = MEMBERS = 6
 ROUNDS, RATE, LEAVES, SMALLEST_LEAF, PENALTY = 120, 0.06, 8, 12, 3.0
@@ -28,7 +61,166 @@ INSIDE_CONTRADICTION = 0.90  # of pairs; several pairs of one fact are one repor
 SHOWN_PRECISION, INSIDE_SHOWN = 0.80, 0.75
 ALONE = ("hard", "real", "bound")  # origins of pairs of which no store is known
 
-Floats = NDArray[np.float64]
+
+def read_labelled(data: Path, encode: Encode) -> list[LabelledPair]:
+    """Pairs of all `ORIGINS`, which their sources name."""
+    hard, real = (held.read_files([data / "pairs" / name])[0] for name in ("dev.jsonl", "real_dev.jsonl"))
+    real = [replace(pair, source="real", category="") for pair in real]
+    sets = held.read_exchanges(data / "exchanges")[1]
+    bound = [pair for one in sets for pair in held.exchange_pairs(one)]
+    stores = held.read_files(sorted((data / "stores").glob("*.json")))[1]
+    worlds = held.held_out(held.read_worlds(data / "worlds"))[1]
+    return [
+        *(replace(pair, source="hard", group=_dealt(pair.name), weight=1.0) for pair in hard),
+        *real,
+        *_among_people(real, encode),
+        *(replace(pair, source="bound", group=_dealt(pair.group)) for pair in bound),
+        *_inside(stores, encode),
+        *(pair for world in worlds for pair in _world_pairs(world, encode)),
+    ]
+
+
+def folds(pairs: Sequence[LabelledPair], count: int) -> list[int]:
+    """Fold of each pair: whole groups, dealt out in the order of their names within each origin."""
+    groups = {name: sorted({pair.group for pair in pairs if pair.source == name}) for name in ORIGINS}
+    fold = {(name, one): at % count for name, some in groups.items() for at, one in enumerate(some)}
+    return [fold[pair.source, pair.group] for pair in pairs]
+
+
+def near_pairs(
+    texts: Sequence[str], encode: Encode, limits: Settings = DEFAULTS
+) -> Iterator[tuple[int, int, float, PairContext]]:
+    """Rows, cosine and place of the pairs that the program finds among these texts, equal ones left out."""
+    vectors = encode(list(texts))
+    near = indexes.near_pairs(vectors, floor=limits.floor, neighbours=limits.neighbours)
+    for (i, j, cosine), context in zip(near, contexts_of(vectors, texts, near.rows), strict=True):
+        if exact_key(texts[i]) != exact_key(texts[j]):
+            yield i, j, cosine, context
+
+
+def _dealt(name: str) -> str:
+    return f"{crc32(name.encode()) % HARD_FOLDS:02d}"
+
+
+def _among_people(real: Sequence[LabelledPair], encode: Encode) -> Iterator[LabelledPair]:
+    for user in sorted({pair.group for pair in real}):
+        pairs = [pair for pair in real if pair.group == user]
+        texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
+        placed = {(texts[i], texts[j]): (cos, at) for i, j, cos, at in near_pairs(texts, encode)}
+        for pair in pairs:
+            found = placed.get((min(pair.a, pair.b), max(pair.a, pair.b)))
+            if found is not None:
+                context = found[1] if pair.a < pair.b else found[1].swapped()
+                yield replace(pair, source="people", cosine=found[0], context=context)
+
+
+def _inside(stores: Sequence[LabelledStore], encode: Encode) -> Iterator[LabelledPair]:
+    for store in stores:
+        same = {frozenset(pair) for group in store.gold.groups for pair in combinations(group, 2)}
+        opposed = {older | newer for older, newer in store.gold.contradictions}
+        living = [memory for memory in store.inventory.memories if not memory.pinned]
+        for category in sorted({memory.category or "" for memory in living}):
+            rows = [memory for memory in living if (memory.category or "") == category]
+            for i, j, cosine, context in near_pairs([memory.text for memory in rows], encode):
+                a, b = rows[i], rows[j]
+                ids = frozenset((a.id, b.id))
+                relation = DUPLICATE if ids in same else CONTRADICTION if ids in opposed else DISTINCT
+                yield LabelledPair(
+                    a.text, b.text, relation, "store", kind=f"{a.id} {b.id}", group=store.name,
+                    category=category, a_date=a.stated_at, b_date=b.stated_at, cosine=cosine, context=context,
+                )  # fmt: skip
+
+
+def _world_pairs(world: World, encode: Encode) -> Iterator[LabelledPair]:
+    """The candidates of a world as one store without categories, and again of each category by itself."""
+    parts = [(world.lines, 1.0)]
+    for category in sorted({line.category for line in world.lines}):
+        lines = tuple(line for line in world.lines if line.category == category)
+        parts += [(lines, CATEGORY_WEIGHT)] if len(lines) < len(world.lines) else []
+    for lines, weight in parts:
+        for i, j, cosine, context in near_pairs([line.text for line in lines], encode):
+            a, b = lines[i], lines[j]
+            mine, theirs, relation = a.subjects, b.subjects, held.label(a, b)
+            # Where metadata names different subjects no scorer is asked.
+            other_subject = any(mine[key] != theirs[key] for key in mine.keys() & theirs.keys())
+            if relation != held.UNLABELLED and not other_subject:
+                yield LabelledPair(
+                    a.judged, b.judged, relation, "world", kind=world.style, weight=weight,
+                    group=f"{world.style}/{world.name}", category=a.category, a_date=a.stated_at,
+                    b_date=b.stated_at, cosine=cosine, context=context,
+                )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Signals [n, columns] of labelled pairs with what the calibrator is fitted and judged on."""
+
+    rows: Floats
+    label: NDArray[np.int64]
+    weight: Floats
+    origin: NDArray[np.str_]
+    group: NDArray[np.str_]
+    placed: NDArray[np.bool_]  # inside a store that tells something; the others are judged by their texts
+    refused: NDArray[np.bool_]  # whether evidence keeps a pair from being merged, whatever is probable
+
+
+def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
+    """The pairs as the scorer is given them; the cosine of those that bring none is reckoned."""
+    alone = sorted({text for pair in pairs if pair.cosine is None for text in (pair.a, pair.b)})
+    at = dict(zip(alone, encode(alone), strict=True)) if alone else {}
+    return [one.scored(float(at[one.a] @ at[one.b]) if one.cosine is None else one.cosine) for one in pairs]
+
+
+def needed(inputs: Sequence[PairInput]) -> NDArray[np.bool_]:
+    """Which pairs the shipped screen lets through, bool [n]; all of them where no screen is shipped."""
+    file = FOLDER / SCREEN_FILE
+    return Screen.load(file).worth(inputs) > 0 if file.is_file() else np.ones(len(inputs), dtype=bool)
+
+
+def read_signals(
+    network: PairNetwork, tokenizer: PairTokenizer, inputs: Sequence[PairInput], cache: Path
+) -> list[PairSignals]:
+    """Signals of every pair; two texts are read once however often they stand together, and kept."""
+    known: dict[tuple[str, str], PairSignals] = {}
+    if cache.is_file():
+        known = pickle.loads(cache.read_bytes())  # noqa: S301 - our own cache, never a shipped file
+    once = {short_long(pair.a, pair.b): (pair.a, pair.b) for pair in inputs}
+    missing = [key for key in once if key not in known]
+    reader = PairReader(for_reading(copy.deepcopy(network)), tokenizer)
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    for start in range(0, len(missing), CHUNK):
+        chunk = missing[start : start + CHUNK]
+        known.update(zip(chunk, reader.signals([once[key] for key in chunk]), strict=True))
+        cache.write_bytes(pickle.dumps(known))
+        log.info("read %d of %d labelled pairs", start + len(chunk), len(missing))
+    return [known[short_long(pair.a, pair.b)] for pair in inputs]
+
+
+def table(
+    pairs: Sequence[LabelledPair], inputs: Sequence[PairInput], signals: Sequence[PairSignals]
+) -> Table:
+    """The signals as numbers beside labels, weights and origins."""
+    refused = []
+    for pair, read in zip(inputs, signals, strict=True):
+        down, up = read.whole[0][:, ENTAILS].tolist()
+        ways = (down, up) if read.long == pair.a else (up, down)  # of b by a, of a by b
+        found = differences(pair, entailment=ways)
+        refused.append(not decide((1.0, 0.0, 0.0), found, ALL_MERGED, entailment=ways)[1])
+    inside = np.array([pair.placed for pair in inputs], dtype=bool)
+    label, weight, origin, group = (
+        np.array([getattr(pair, name) for pair in pairs]) for name in ("label", "weight", "source", "group")
+    )
+    rows = placed(own_columns(signals), inputs)
+    return Table(rows, label, weight, origin, group, inside, np.array(refused))
+
+
+class FoldScorer(BundledScorer):
+    """The scorer of a weights folder with the calibrator of one fold, under a name of its own."""
+
+    def __init__(self, folder: Path, number: int, calibrator: Calibrator) -> None:
+        super().__init__(folder)
+        self._parts = self._parts[0], calibrator
+        self.name += f".fold{number}"
 
 
 def sample_weight(data: Table) -> Floats:
@@ -116,10 +308,8 @@ class Limits:
 def thresholds(probability: Floats, data: Table) -> Limits:
     """Thresholds from cross-validated probabilities.
 
-    Alone, the precisions hold on real pairs at natural prevalence, those of contradictions on hard ones, and
-    `auto` merges no hard pair and at most `BOUND_FALSE_MERGES` of the exchanges that are no duplicates.
-    Inside, they hold over the candidates of worlds, and of people where that is more, and `auto` merges
-    nothing wrong in a labelled store. Without worlds both are one.
+    Alone, the precisions hold on real pairs, those of contradictions on hard ones; inside, over candidates of
+    worlds and of people, and `auto` merges nothing wrong in a labelled store. Without worlds both are one.
     """
     score, same, opposed = mergeable(probability, data), data.label == 0, data.label == 1
     asked, conflict = probability[:, 0], probability[:, 1]
@@ -156,23 +346,19 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
     """
     figures: dict[str, dict[str, Any]] = {}
     named = np.where((data.origin == "world") & ~data.placed, "small", data.origin)
+    group = np.unique(data.group, return_inverse=True)[1]
     for origin in np.unique(named).tolist():
-        inside = named == origin
-        p, label, weight = probability[inside], data.label[inside], data.weight[inside]
-        score, same, opposed = mergeable(probability, data)[inside], label == 0, label == 1
         limits = fitted.alone if origin in (*ALONE, "small") else fitted.inside
-        merged = share_right(score, same, weight, limits.auto)
-        conflict = share_right(p[:, 1], opposed, weight, limits.contradiction)
-        opposed_first = (p[:, 1] >= limits.contradiction) & (p[:, 1] >= p[:, 0])
-        decided = np.where(opposed_first, 1, np.where(score >= limits.auto, 0, 2))
-        of_groups = np.unique(data.group[inside], return_inverse=True)[1]
-        decisions = Decisions(label, decided, decided == 0, p, weight, of_groups)
-        found = pair_figures(decisions, threshold=limits.auto)
+        auto = mergeable(probability, data) >= limits.auto
+        decided = np.where(probability[:, 1] >= limits.contradiction, 1, np.where(auto, 0, 2))
+        decisions = Decisions(data.label, decided, auto, probability, data.weight, group)
+        found = pair_figures(decisions.where(named == origin), threshold=limits.auto)
+        conflict = found["decided"]["labels"]["contradiction"]
         figures[origin] = {
             "macro_f1": found["macro_f1"],
-            **dict(zip(("auto_precision", "auto_recall"), merged, strict=True)),
-            "false_merges": float((score[~same] >= limits.auto).mean()),
-            **dict(zip(("contradiction_precision", "contradiction_recall"), conflict, strict=True)),
+            **{f"auto_{name}": found["auto"][name] for name in ("precision", "recall")},
+            "false_merges": float(auto[(named == origin) & (data.label != 0)].mean()),
+            **{f"contradiction_{name}": conflict[name] for name in ("precision", "recall")},
             "ece": found["ece"]["label"],
             "intervals": {name: edges for name, edges in found["intervals"].items() if name != "macro_f1"},
         }

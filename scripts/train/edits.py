@@ -43,11 +43,9 @@ def _exchanged(pattern: str, part: int | str = 0, *, but: Sequence[str] = ()) ->
 
 
 def _other_number(text: str, rng: random.Random) -> str | None:
-    found = list(_PATTERN["number"].finditer(text))
-    if not found:
+    if not (found := list(_PATTERN["number"].finditer(text))):
         return None
-    one = rng.choice(found)
-    value = int(one[0])
+    value = int((one := rng.choice(found))[0])
     other = rng.choice([value + 1, max(1, value - 1), value * 2, value * 10, value + rng.randrange(2, 9)])
     return None if other == value else put_in(text, one, str(other))
 
@@ -71,7 +69,6 @@ def _hedged(text: str, rng: random.Random) -> str | None:
 
 
 def _limited(text: str, rng: random.Random) -> str | None:
-    """What holds becomes what holds rarely."""
     match = _PATTERN["verb"].match(text)
     if match is None or match["verb"] in ("is", "was", "has") or match["who"] not in _WORDS["who"]:
         return None
@@ -98,7 +95,6 @@ def _fronted(text: str, _rng: random.Random) -> str | None:
 
 
 def _reordered_sentences(text: str, rng: random.Random) -> str | None:
-    """The sentences of a memory in another order, where none leans on the one before it."""
     parts = re.split(r"(?<=[a-z0-9)][.!]) (?=[A-Z])", re.sub(r"\b(Dr|Mr|Mrs|Ms|St)\. ", r"\1 ", text))
     if len(parts) < 2 or any(part.split()[0] in _WORDS["not_first"] for part in parts):
         return None
@@ -108,7 +104,6 @@ def _reordered_sentences(text: str, rng: random.Random) -> str | None:
 
 
 def _retouched(text: str, rng: random.Random) -> str | None:
-    """One to three trifles: article, bullet, frame, filler, sign for a word, case, end, quotes, emoji."""
     result = text
     for trifle in rng.sample(_TRIFLES, rng.randrange(1, 4)):
         result = KEEPING[trifle](result, rng) or result
@@ -128,10 +123,9 @@ TRIFLES: tuple[Edit, ...] = (KEEPING["typo"], _retouched)
 def edited_pairs(
     groups: Sequence[Sequence[str]], *, seed: int, changing: int, keeping: int
 ) -> Iterator[Example]:
-    """Pairs of a text, or another wording of its fact, and its edit, out of groups that state one fact each.
+    """Pairs of a text, or another wording of its fact, and its edit; each group states one fact.
 
-    At most `changing` examples are drawn of exchanges, half as many of stages, and at most `keeping` of other
-    orders and of trifles.
+    At most `changing` are drawn of exchanges, half of stages, `keeping` of other orders and of trifles.
     """
     rng = random.Random(seed)  # noqa: S311
     families = ((EXCHANGES, changing), (STAGES, changing // 2), (ORDERS, keeping), (TRIFLES, keeping))
@@ -183,10 +177,7 @@ def read_restatements(path: Path) -> tuple[list[Relation], list[Pattern]]:
 
 
 def constructed_pairs(relations: Sequence[Relation], *, seed: int, count: int) -> Iterator[Example]:
-    """`count` pairs: half say the same in two constructions, most others exchange {a} and {b}.
-
-    One in eight fills the slots otherwise, or says something else of the same two.
-    """
+    """`count` pairs: half say the same in two constructions, most others exchange {a} and {b}."""
     rng = random.Random(seed)  # noqa: S311
     for _ in range(count):
         relation, told = rng.choice(relations), rng.choice(("equal",) * 4 + ("exchanged",) * 3 + ("other",))
@@ -238,7 +229,6 @@ def restated(text: str, patterns: Sequence[Pattern], rng: random.Random) -> str 
 
 
 def _lowered(text: str) -> str:
-    """The text inside a sentence: "the user" for an opening User, small initials of what is no name."""
     if text.startswith(("User ", "User's")) or text == "User":
         return "the user" + text[4:]
     return text[0].lower() + text[1:] if re.match(_RESTATED["small_inside"], text) else text

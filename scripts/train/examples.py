@@ -1,8 +1,5 @@
 """Training examples of the bundled scorer: general NLI pairs, contrast sets, worlds and stories of ours.
 
-An example carries, for each head, the set of answers that its label allows: a three-way label allows one
-answer, "not entailment" allows two, an unknown answer allows all three and so costs nothing.
-
 A story is a handful of facts about one invented person, each in several wordings, some of them overtaken by
 a later state, as several memory writers would have kept them: in sentences, joined clauses or fragments.
 """
@@ -22,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluate.labelled import ExchangeSet, World, block_pairs
+from ..evaluate.labelled import ExchangeSet, World, block_pairs, exchange_pairs
 
-Allowed = tuple[int, int, int]
+Allowed = tuple[int, int, int]  # which answers a label allows; all three cost nothing
 
 ANY = (1, 1, 1)
 ENTAILS, NEUTRAL, CONTRADICTS = DUPLICATE, CONTRADICTION, DISTINCT = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -41,12 +38,10 @@ RELATIONS: dict[str, tuple[Allowed, Allowed, Allowed]] = {
     "apart": (DISTINCT, NOT_ENTAILED, NOT_ENTAILED),
     "other": (NO_DUPLICATE, NOT_ENTAILED, NOT_ENTAILED),
 }
-"""How text a stands to text b: what the memory head may say, and the other of a to b and of b to a.
-
-`detail` is a duplicate of which the more detailed text is unknown; `other` contradicts or is distinct.
-"""
+"""How text a stands to text b: what the memory head may say, and the other of a to b and of b to a."""
 LETTERS = {"s": "equal", "c": "contradiction", "d": "apart"}
-"""Relations of exchanges and restatements as their files write them."""
+"""Relations of restatements as their file writes them."""
+_OF_EXCHANGES = tuple(LETTERS.values())
 _OF_BLOCKS = ("detail", "contradiction", "distinct")
 COMPOSED_PER_SET = 6
 COMPOSED_PER_WORLD = 40
@@ -117,10 +112,10 @@ def read_short(path: Path) -> list[ContrastSet]:
     sets = []
     for row in _rows(path):
         anchor, *others = same = (row["anchor"], row["dup"], row["dup2"])
-        subsumed = [row["dup_kind"] == "subsumed", row["dup2_kind"] == "subsumed"]
-        more = ["b_has_more" if len(other) > len(anchor) else "a_has_more" for other in others]
-        told = [relation if part else "equal" for relation, part in zip(more, subsumed, strict=True)]
-        told.append("detail" if any(subsumed) else "equal")
+        kinds = zip(others, (row["dup_kind"], row["dup2_kind"]), strict=True)
+        more = [len(other) > len(anchor) if kind == "subsumed" else None for other, kind in kinds]
+        told = ["equal" if longer is None else f"{'ab'[longer]}_has_more" for longer in more]
+        told.append("equal" if more == [None, None] else "detail")
         contra, distinct = (row["contra"], row["contra2"]), (row["distinct"], row["distinct2"])
         sets.append(ContrastSet(same, contra, distinct, tuple(told), row["category"]))
     return sets
@@ -147,11 +142,8 @@ def set_pairs(sets: Iterable[ContrastSet]) -> Iterator[Example]:
 
 def exchange_examples(sets: Sequence[ExchangeSet]) -> Iterator[Example]:
     """Both orders of the six pairs of each set: three of duplicates, three bound otherwise."""
-    for same, other, letter in sets:
-        for a, b in combinations(same, 2):
-            yield from both_orders(a, b, "equal")
-        for text in same:
-            yield from both_orders(text, other, LETTERS[letter])
+    for pair in (pair for one in sets for pair in exchange_pairs(one)):
+        yield from both_orders(pair.a, pair.b, _OF_EXCHANGES[pair.label])
 
 
 def compound_pairs(path: Path) -> Iterator[Example]:
@@ -178,9 +170,8 @@ def compose(
 ) -> tuple[Example, Example]:  # fmt: skip
     """Two compound memories of three facts in both orders; only relations that the facts make certain.
 
-    Contained facts make a duplicate, partly shared ones a distinct pair, one contradicted fact a
-    contradiction; both sides take one to three facts in any label, so that length says nothing. The fact that
-    decides (`same`) and two `others` have two wordings at least; `contra` contradicts it.
+    The fact that decides (`same`) and two `others` have two wordings at least; `contra` contradicts it. Both
+    sides take one to three facts in any label, so that length says nothing.
     """
     left, right = others
     (first, second), (left_one, left_two) = rng.sample(same, 2), rng.sample(left, 2)
@@ -223,10 +214,9 @@ def join(facts: Sequence[str], rng: random.Random) -> str:
 def world_examples(
     worlds: Sequence[World], encode: Callable[[list[str]], NDArray[np.float32]], *, seed: int
 ) -> list[Example]:
-    """Training pairs of the worlds; `encode` gives float32 [n, d] unit rows.
+    """Training pairs of the worlds: of blocks, of the nearest and a few drawn others, and compound memories.
 
-    Pairs inside a block come in both orders; of the pairs of two blocks, the nearest ones by cosine and a few
-    drawn ones come in one order each, as most of what a store holds is distinct. Compound memories follow.
+    `encode` gives float32 [n, d] unit rows.
     """
     examples: list[Example] = []
     for number, world in enumerate(worlds):
@@ -273,10 +263,7 @@ class Story(NamedTuple):
 
 
 def read_stories(path: Path) -> list[Story]:
-    """Stories of a text file: `# name | pronoun`, `- wording | wording | fragment`, `> later | fragment`.
-
-    A line that is none of these is a ValueError.
-    """
+    """Stories: `# name | pronoun`, `- wording | wording | fragment`, `> later | fragment`; or ValueError."""
     stories: list[Story] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         parts = tuple(part.strip() for part in line[1:].split("|"))
@@ -294,10 +281,8 @@ def read_stories(path: Path) -> list[Story]:
 def story_pairs(stories: Sequence[Story], *, seed: int) -> Iterator[Example]:
     """`PAIRS_PER_STORY` pairs of each story, both orders."""
     rng = random.Random(seed)  # noqa: S311
-    for story in stories:
-        for _ in range(PAIRS_PER_STORY):
-            a, b, relation = _draw(story, rng)
-            yield from both_orders(a, b, relation)
+    for story in (story for story in stories for _ in range(PAIRS_PER_STORY)):
+        yield from both_orders(*_draw(story, rng))
 
 
 def _draw(story: Story, rng: random.Random) -> tuple[str, str, str]:

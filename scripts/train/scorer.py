@@ -3,14 +3,17 @@
     python -m mem0_dream.scripts.train.scorer pretrain --data DIR --work WORK
 
 `--data` holds `nli/train.tsv.gz` (general NLI) and `pairs/`, `stores/` (labelled development data);
-`--work` receives checkpoints. `--base` takes any encoder that `transformers` loads.
+`--work` receives checkpoints: a later run sees what an uninterrupted one would have seen. `--base` takes any
+encoder that `transformers` loads.
 """
 
 import json
 import logging
+import math
 import random
+import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,19 +22,23 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
+from torch.nn.functional import log_softmax
 
+from ...models.bert import Tokens
+from ...models.bert_layers import by_row
+from ...models.bundled import weights
 from ...models.bundled.calibrator import Calibrator
-from ...models.bundled.network import PairNetwork
-from ...models.bundled.scorer import FOLDER
-from ...models.bundled.weights import WEIGHTS_FILE, unpack
-from ...models.encoder import SentenceEncoder
+from ...models.bundled.columns import FEATURE_NAMES
+from ...models.bundled.network import PairBatch, PairNetwork, PairTokenizer
+from ...models.bundled.scorer import CALIBRATOR_FILE, FOLDER
+from ...models.encoder import SentenceEncoder, packaged_model_path
+from ...models.guards import FACTS_VERSION
 from ...pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
 from ..evaluate import labelled as held
 from ..evaluate.quality import store_report
-from . import calibrate, edits, labelled
+from . import calibrate, edits
 from . import examples as pairs_of
 from .examples import DATA, DUPLICATE, Example, read_nli
-from .network import add_figures, build, export, pack, train
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +50,12 @@ FINETUNE_LENGTH = 192
 MINIMAL_REPEATS = 2
 REPLAY_WEIGHT = 0.5
 DRAWN: dict[str, int] = pairs_of.TABLE["drawn"]
+VERSION = 2
+POOL_BATCHES = 64  # sorted by length together: enough to drop most padding, few enough to stay random
+CLIP_NORM = 1.0
+WEIGHT_DECAY = 0.01
+SAVE_EVERY, LOG_EVERY = 200, 50
+WARMUP, FINAL_FRACTION = 0.06, 0.1  # share of the steps; share of the rate that the last step has
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -77,18 +90,15 @@ def _pretrain(options: Namespace) -> None:
 
 
 def _finetune(options: Namespace) -> None:
-    """Memories of ours; restatements beside exchanges, so that other orders are told apart, not feared.
-
-    All duplicates of worlds and a share of their other pairs, exchanges, constructions and edits by program,
-    contrast sets and stories, with a share of general pairs and public sets against forgetting.
-    """
+    """Memories of ours; restatements beside exchanges, so that other orders are told apart, not feared."""
     rng, seed = random.Random(options.seed), options.seed  # noqa: S311
 
     def some(examples: Sequence[Example], kind: str) -> list[Example]:
         return rng.sample(examples, min(DRAWN[kind], len(examples)))
 
     worlds, _ = held.held_out(held.read_worlds(options.data / "worlds"))
-    blocks = pairs_of.world_examples(worlds, _encode(options), seed=seed)
+    encode = CachedEncoder(SentenceEncoder(options.base), Cache(options.work)).encode
+    blocks = pairs_of.world_examples(worlds, encode, seed=seed)
     seen, _ = held.read_exchanges(options.data / "exchanges")
     relations, patterns = edits.read_restatements(DATA / "restatements.txt")
     groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen)]
@@ -117,22 +127,13 @@ def _finetune(options: Namespace) -> None:
     train(network, tokenizer, examples, batch_size=32, options=options)
 
 
-def _encode(options: Namespace) -> labelled.Encode:
-    """Embeds each text once, ever."""
-    return CachedEncoder(SentenceEncoder(options.base), Cache(options.work)).encode
-
-
 def _start(network: PairNetwork, options: Namespace) -> None:
-    """Load the checkpoint `--start` of the work folder, or the mean of several, joined by "+".
-
-    `SHIPPED` stands for the weights of the package. The mean of weights that were trained from one start is
-    often better than each of them (Wortsman et al. 2022, arXiv:2203.05482).
-    """
+    """Load the checkpoint `--start`, or the mean of several joined by "+" (as in arXiv:2203.05482)."""
     own = network.state_dict()
 
     def state_of(name: str) -> dict[str, Tensor]:
         if name == SHIPPED:
-            shipped: dict[str, Tensor] = own | unpack(load_file(FOLDER / WEIGHTS_FILE))
+            shipped: dict[str, Tensor] = own | weights.unpack(load_file(FOLDER / weights.WEIGHTS_FILE))
             return shipped
         state: dict[str, Tensor] = torch.load(options.work / f"{name}.pt", weights_only=True)["network"]
         return state
@@ -147,48 +148,195 @@ def _start(network: PairNetwork, options: Namespace) -> None:
 
 
 def _calibrate(options: Namespace) -> None:
-    """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint.
-
-    The signals are those of every labelled pair that passes the screen, under the rounded weights.
-    """
-    encode = _encode(options)
-    every = labelled.read_labelled(options.data, encode)
-    scored = labelled.as_scored(every, encode)
-    kept = np.flatnonzero(labelled.needed(scored))
+    encode = CachedEncoder(SentenceEncoder(options.base), Cache(options.work)).encode
+    every = calibrate.read_labelled(options.data, encode)
+    scored = calibrate.as_scored(every, encode)
+    kept = np.flatnonzero(calibrate.needed(scored))
     pairs, inputs = [every[at] for at in kept], [scored[at] for at in kept]
     log.info("%d of %d labelled pairs pass the screen", len(pairs), len(every))
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
     _start(network, options)
-    network.load_state_dict(unpack(pack(network)), strict=False)  # rounded, as they will be shipped
+    network.load_state_dict(weights.unpack(pack(network)), strict=False)  # rounded, as they will be shipped
     cache = options.work / f"{options.start}.signals"
-    data = labelled.table(pairs, inputs, labelled.read_signals(network, tokenizer, inputs, cache))
-    fold = labelled.folds(pairs, calibrate.FOLDS)
+    data = calibrate.table(pairs, inputs, calibrate.read_signals(network, tokenizer, inputs, cache))
+    fold = calibrate.folds(pairs, calibrate.FOLDS)
     probability, calibrators = calibrate.cross_validated(data, fold, seed=SEED)
     fitted = calibrate.thresholds(probability, data)
     reported: dict[str, Any] = calibrate.report(probability, data, fitted)
     print(json.dumps({"thresholds": asdict(fitted), **reported}, indent=1), flush=True)
     target, shipped = options.out or options.work / "memory_nli", calibrate.fit(data, seed=SEED)
     export(network, shipped, fitted, reported, folder=target, max_length=FINETUNE_LENGTH, base=options.base)
-    if options.base is None:
-        fold_of = dict(zip(data.group.tolist(), fold, strict=True))
-        reported["in_stores"] = _inside_stores(options, target, calibrators, fold_of)
+    if options.base is None:  # what the program does to each store and world with the calibrator of its fold
+        stores, cache = held.held_stores(options.data), Cache(options.work)
+        judges = [calibrate.FoldScorer(target, *each) for each in calibrators.items()]
+        by_fold = dict(zip(calibrators, (CachedScorer(judge, cache) for judge in judges), strict=True))
+        scorers = {group: by_fold[number] for group, number in zip(data.group.tolist(), fold, strict=True)}
+        reported["in_stores"] = store_report(stores, scorers, SentenceEncoder())
+        log.info("in stores: %s", reported["in_stores"])
         add_figures(target, reported)
 
 
-def _inside_stores(
-    options: Namespace, target: Path, calibrators: Mapping[int, Calibrator], fold_of: Mapping[str, int]
-) -> dict[str, dict[str, int]]:
-    """What the program does to each labelled store and world with the calibrator of its fold."""
-    stores, cache = held.held_stores(options.data), Cache(options.work)
-    by_fold = {
-        number: CachedScorer(labelled.FoldScorer(target, number, calibrator), cache)
-        for number, calibrator in calibrators.items()
+def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[PairNetwork, PairTokenizer]:
+    """A fresh network over the packaged MiniLM or any encoder of the hub, its embeddings frozen."""
+    from torch import nn
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = base or str(packaged_model_path())
+    encoder = AutoModel.from_pretrained(folder, attn_implementation="eager")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    encoder.embeddings.requires_grad_(False)
+    for layer in encoder.modules():
+        if isinstance(layer, nn.Dropout) and not dropout:
+            layer.p = 0.0
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler.requires_grad_(False)
+    typed = getattr(encoder.config, "type_vocab_size", 0) > 1
+    network = PairNetwork(encoder, width=int(encoder.config.hidden_size), typed_segments=typed)
+    return network, PairTokenizer(Tokens.within(tokenizer), max_length=max_length)
+
+
+def train(
+    network: PairNetwork, tokenizer: PairTokenizer, examples: Sequence[Example],
+    *, batch_size: int, options: Namespace,
+) -> None:  # fmt: skip
+    """Train in place, saving `<work>/<name>.pt` as it goes and continuing from there if it exists."""
+    log.info("%d examples", len(examples))
+    name = options.name or options.stage
+    texts = sorted({text for example in examples for text in (example.a, example.b)})
+    ids = dict(zip(texts, tokenizer.ids(texts), strict=True))
+    tokens = [(ids[example.a], ids[example.b]) for example in examples]
+    plan = _plan_batches([len(a) + len(b) for a, b in tokens], batch_size, options)
+    trained = [p for p in network.parameters() if p.requires_grad]
+    groups: list[dict[str, Any]] = [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": WEIGHT_DECAY},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=options.rate)
+    checkpoint, start = options.work / f"{name}.pt", 0
+    if checkpoint.is_file():
+        state = torch.load(checkpoint, weights_only=True)
+        network.load_state_dict(state["network"])
+        optimizer.load_state_dict(state["optimizer"])
+        start = int(state["step"])
+    last = min(len(plan), options.stop_after or len(plan))
+    began, losses = time.monotonic(), list[float]()
+    torch.set_num_threads(options.threads)
+    network.train()
+    for step in range(start, last):
+        torch.manual_seed(options.seed * 1_000_003 + step)
+        warm = max(1, round(len(plan) * WARMUP))
+        left = FINAL_FRACTION + (1 - FINAL_FRACTION) * (len(plan) - step) / max(1, len(plan) - warm)
+        for group in optimizer.param_groups:
+            group["lr"] = options.rate * ((step + 1) / warm if step < warm else left)
+        optimizer.zero_grad(set_to_none=True)
+        batch = tokenizer.batch([tokens[row] for row in plan[step]])
+        loss = _loss(network, batch, [examples[row] for row in plan[step]], bf16=options.bf16)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), CLIP_NORM)
+        optimizer.step()
+        losses.append(float(loss.detach()))
+        if (step + 1) % LOG_EVERY == 0:
+            pace = (step + 1 - start) / (time.monotonic() - began)
+            message = "%s step %d/%d, loss %.4f, %.1f pairs/s, %.1f min left"
+            figures = sum(losses) / len(losses), pace * batch_size, (len(plan) - step - 1) / pace / 60
+            log.info(message, name, step + 1, len(plan), *figures)
+            losses.clear()
+        if (step + 1) % SAVE_EVERY == 0 or step + 1 == last:
+            options.work.mkdir(parents=True, exist_ok=True)
+            partial = checkpoint.with_suffix(".partial")
+            state = {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1}
+            torch.save(state, partial)
+            partial.replace(checkpoint)
+
+
+def _plan_batches(lengths: Sequence[int], size: int, options: Namespace) -> list[list[int]]:
+    rng = random.Random(options.seed)  # noqa: S311
+    batches: list[list[int]] = []
+    for epoch in range(math.ceil(options.epochs)):
+        order = list(range(len(lengths)))
+        rng.shuffle(order)
+        order = order[: round(len(order) * min(1.0, options.epochs - epoch))]
+        for at in range(0, len(order), POOL_BATCHES * size):
+            pool = sorted(order[at : at + POOL_BATCHES * size], key=lengths.__getitem__)
+            chunks = [pool[i : i + size] for i in range(0, len(pool), size)]
+            rng.shuffle(chunks)
+            batches.extend(chunks)
+    return batches
+
+
+def _loss(network: PairNetwork, batch: PairBatch, chosen: Sequence[Example], *, bf16: bool) -> Tensor:
+    """Weighted mean over the batch of what the allowed answers of both heads lack: minus log probability."""
+    with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        logits = network(batch)
+    weight = torch.tensor([one.weight for one in chosen])
+    cost = torch.zeros(len(chosen))
+    for head in ("entailment", "memory"):
+        said, allowed = getattr(logits, head), [getattr(one, head) for one in chosen]
+        refused = ~torch.tensor(allowed, dtype=torch.bool)
+        scores = log_softmax(said.float(), dim=-1).masked_fill(refused, -torch.inf)
+        cost -= torch.logsumexp(scores, dim=-1)
+    return (cost * weight).sum() / weight.sum()
+
+
+def export(
+    network: PairNetwork, calibrator: Calibrator, thresholds: calibrate.Limits, figures: dict[str, Any],
+    *, folder: Path, max_length: int, base: str | None,
+) -> None:  # fmt: skip
+    """Write every file but the model card; no `base` is the packaged one."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {name: tensor.contiguous() for name, tensor in pack(network).items()}
+    save_file(tensors, folder / weights.WEIGHTS_FILE)
+    (folder / weights.WEIGHTS_FILE).chmod(0o644)
+    np.savez_compressed(folder / CALIBRATOR_FILE, **calibrator.arrays())
+    config = {
+        "model_type": "memory-nli",
+        "version": VERSION,
+        "architecture": "PairNetwork",
+        "base": base or weights.PACKAGED_BASE,
+        "base_embeddings_sha256": weights.embedding_digest(network.state_dict()),
+        "typed_segments": network.typed_segments,
+        "max_length": max_length,
+        "entailment_labels": ["entails", "neutral", "contradicts"],
+        "memory_labels": ["duplicate", "contradiction", "distinct"],
+        "features": list(FEATURE_NAMES),
+        "facts": FACTS_VERSION,
+        "thresholds": asdict(thresholds.inside),
+        "thresholds_alone": asdict(thresholds.alone),
     }
-    scorers = {one.name: by_fold[fold_of[one.name]] for members in stores.values() for one in members}
-    table = store_report(stores, scorers, SentenceEncoder())
-    for name, row in table.items():
-        log.info("%s: %s", name, row)
-    return table
+    (folder / weights.CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+    add_figures(folder, figures)
+
+
+def pack(network: PairNetwork) -> dict[str, Tensor]:
+    """The trained tensors: int8 with a float32 scale per output row for matrices, float16 otherwise."""
+    packed: dict[str, Tensor] = {}
+    for name, tensor in network.state_dict().items():
+        if name.startswith("encoder.") and not name.startswith("encoder.encoder."):
+            continue
+        if tensor.ndim == 2:
+            whole, scale = by_row(tensor)
+            packed |= {name: whole.to(torch.int8), name + weights.SCALE: scale.float()}
+        else:
+            packed[name] = tensor.to(torch.float16)
+    return packed
+
+
+def write_sums(folder: Path) -> str:
+    """Write the sums of every file but the model card, as `sha256sum` does; the digest of that list."""
+    unlisted = {weights.SUMS_FILE, "README.md"}
+    names = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name not in unlisted)
+    lines = "".join(f"{weights.digest_of(folder / name)}  {name}\n" for name in names)
+    (folder / weights.SUMS_FILE).write_text(lines, encoding="utf-8")
+    return weights.sums_digest(folder)
+
+
+def add_figures(folder: Path, figures: dict[str, Any]) -> None:
+    """Put figures beside exported weights, and the checksums of all files."""
+    text = json.dumps(weights.read_config(folder) | {"cross_validated": figures}, indent=1)
+    (folder / weights.CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
+    write_sums(folder)
 
 
 _STAGES = {"pretrain": _pretrain, "finetune": _finetune, "calibrate": _calibrate}

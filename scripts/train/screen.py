@@ -1,9 +1,9 @@
 """Fits the screen before the network on worlds: `python -m mem0_dream.scripts.train.screen --data DIR`.
 
-Groups of every kind that a store may hold are made of each world, so that ranks are learnt at every size. The
-limits are those at which cross-validation by world keeps enough of the duplicates and contradictions.
+Groups of every kind that a store may hold are made of each world, so that ranks are learnt at every size.
 """
 
+import itertools
 import logging
 import sys
 from argparse import ArgumentParser
@@ -25,9 +25,8 @@ from ...models.text.words import exact_key
 from ...settings import Settings
 from ..evaluate import labelled as held
 from ..evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, World, WorldLine
-from .calibrate import Floats, flatten
-from .labelled import DEFAULTS, Encode, near_pairs
-from .network import write_sums
+from .calibrate import DEFAULTS, Encode, Floats, flatten, near_pairs
+from .scorer import write_sums
 
 log = logging.getLogger(__name__)
 
@@ -92,19 +91,17 @@ def _groups(
         by_style[world.style].append(world)
         yield from ((kind, fold, world.style, lines) for kind, lines in _parts(world, rng))
     for style, members in by_style.items():
-        for fold in range(FOLDS):
-            for start in range(fold, len(members), FOLDS * TOGETHER):
-                part = enumerate(members[start : start + FOLDS * TOGETHER : FOLDS])
-                apart = [replace(x, block=x.block + 10_000 * at) for at, one in part for x in one.lines]
-                yield SEVERAL, fold, style, apart
+        for fold, start in ((f, at) for f in range(FOLDS) for at in range(f, len(members), FOLDS * TOGETHER)):
+            part = enumerate(members[start : start + FOLDS * TOGETHER : FOLDS])
+            apart = [replace(x, block=x.block + 10_000 * at) for at, one in part for x in one.lines]
+            yield SEVERAL, fold, style, apart
 
 
 def _parts(world: World, rng: np.random.Generator) -> Iterator[tuple[int, Sequence[WorldLine]]]:
     yield WHOLE, world.lines
-    by_category: dict[str, list[WorldLine]] = defaultdict(list)
-    for line in world.lines:
-        by_category[line.category].append(line)
-    yield from ((CATEGORY, lines) for lines in by_category.values() if len(lines) < len(world.lines))
+    for category in dict.fromkeys(line.category for line in world.lines):
+        lines = [line for line in world.lines if line.category == category]
+        yield from [(CATEGORY, lines)] * (len(lines) < len(world.lines))
     blocks = sorted({line.block for line in world.lines})
     for share in SHARES:
         chosen = set(rng.choice(blocks, max(1, int(len(blocks) * share)), replace=False).tolist())
@@ -124,60 +121,47 @@ def fit_trees(rows: Floats, wanted: NDArray[np.bool_], weight: Floats, *, seed: 
     return replace(trees, baseline=np.hstack([trees.baseline, np.zeros((1, 1))]))  # against a score of 0
 
 
-def cross_validate(rows: Floats, data: Sampled, chosen: NDArray[np.bool_], *, seed: int) -> Floats:
-    """Score of each pair from trees that never saw its world."""
+def limit(
+    rows: Floats, data: Sampled, chosen: NDArray[np.bool_], *, seed: int, lost: float = 1.0
+) -> tuple[float, NDArray[np.bool_]]:
+    """Highest score, from trees that never saw a pair's world, below which no kind of group loses too much.
+
+    Pairs that are not `chosen` are lost already; `lost` is the share of what may be lost up to here. With the
+    limit comes which pairs it keeps; the shares of them, by kind and style, go to the log.
+    """
     score = np.zeros(len(rows))
     for fold in range(FOLDS):
         held, fitted = data.fold == fold, chosen & (data.fold != fold)
         trees = fit_trees(rows[fitted], data.label[fitted] != DISTINCT, data.weight[fitted], seed=seed)
         score[held] = trees.probabilities(rows[held])[:, 0]
-    return score
-
-
-def limit(score: Floats, data: Sampled, chosen: NDArray[np.bool_], *, lost: float = 1.0) -> float:
-    """Highest score below which no kind of group that counts loses more than it may.
-
-    Pairs that are not `chosen` are lost already; `lost` is the share of what may be lost up to here.
-    """
     limits = []
-    for what, share in KEPT.items():
-        for kind in COUNTED:
-            of_kind = (data.label == what) & (data.kind == kind)
-            may_lose = int((1 - share) * lost * of_kind.sum()) - int((of_kind & ~chosen).sum())
-            scores = np.sort(score[of_kind & chosen])
-            limits.append(scores[max(0, may_lose)] if len(scores) else 0.0)
-    return float(min(limits))
-
-
-def _told(step: str, data: Sampled, kept: NDArray[np.bool_]) -> None:
-    """Log the shares kept by kind of group and, of whole worlds, by style."""
+    for what, kind in itertools.product(KEPT, COUNTED):
+        of_kind = (data.label == what) & (data.kind == kind)
+        may_lose = int((1 - KEPT[what]) * lost * of_kind.sum()) - int((of_kind & ~chosen).sum())
+        scores = np.sort(score[of_kind & chosen])
+        limits.append(scores[max(0, may_lose)] if len(scores) else 0.0)
+    kept = chosen & (score >= min(limits))
     parts = {f"kind {kind}": data.kind == kind for kind in range(5)}
     parts |= {str(style): (data.kind == WHOLE) & (data.style == style) for style in np.unique(data.style)}
     for name, inside in parts.items():
-        of_label = [inside & (data.label == what) for what in (DUPLICATE, CONTRADICTION)]
+        of_label = [inside & (data.label == what) for what in KEPT]
         shares = (kept[one].mean() if one.any() else 1.0 for one in of_label)
         read = (data.weight * kept)[inside].sum() / data.weight[inside].sum()
-        message = "after %s, %s: duplicates %.4f, contradictions %.4f, read %.4f"
-        log.info(message, step, name, *shares, read)
+        log.info("%s: duplicates %.4f, contradictions %.4f, read %.4f", name, *shares, read)
+    return float(min(limits)), kept
 
 
 def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int) -> Screen:
-    """A screen fitted on everything, with limits from cross-validation; its figures go to the log."""
+    """A screen fitted on everything, with limits from cross-validation."""
     empty = fit_trees(np.zeros((2, 1)), np.array([True, False]), np.ones(2), seed=seed)
     draft = Screen(token_weight, empty, empty, Limits(0, 0))
     texts = draft.texts(data.pairs)
     rows = draft.word_rows(data.pairs, texts)
-    every = np.ones(len(rows), dtype=bool)
-    score = cross_validate(rows, data, every, seed=seed)
-    first = limit(score, data, every, lost=WORDS_SHARE)
-    kept = score >= first
-    _told("words", data, kept)
+    first, kept = limit(rows, data, np.ones(len(rows), dtype=bool), seed=seed, lost=WORDS_SHARE)
     late = np.zeros((len(rows), len(LATE_NAMES)))
     late[kept] = draft.late_rows([data.pairs[at] for at in np.flatnonzero(kept)], texts)
     both = np.hstack([rows, late])
-    score = cross_validate(both, data, kept, seed=seed)
-    second = limit(score, data, kept)
-    _told("tokens", data, kept & (score >= second))
+    second, _ = limit(both, data, kept, seed=seed)
     wanted = data.label != DISTINCT
     words = fit_trees(rows, wanted, data.weight, seed=seed)
     tokens = fit_trees(both[kept], wanted[kept], data.weight[kept], seed=seed)
@@ -186,12 +170,9 @@ def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int) -> Screen:
 
 def save(screen: Screen, path: Path) -> None:
     """Write everything to one `.npz` file."""
-    words, late = screen.words.arrays("words_"), screen.late.arrays("late_")
-    weight = screen.token_weight.astype(np.int16)
-    columns = np.array(COLUMNS)
-    np.savez_compressed(
-        path, token_weight=weight, limits=np.array(screen.limits), columns=columns, **words, **late
-    )
+    arrays = screen.words.arrays("words_") | screen.late.arrays("late_")
+    arrays |= {"token_weight": screen.token_weight.astype(np.int16)}
+    np.savez_compressed(path, limits=np.array(screen.limits), columns=np.array(COLUMNS), **arrays)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

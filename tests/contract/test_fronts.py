@@ -35,7 +35,6 @@ def call(world: World, state: Path, *words: str, answers: str = "") -> str:
 
 
 def by_terminal(world: World, state: Path, plan: Plan, answers: Answers) -> None:
-    """Each conflict, then each change, one by one."""
     said = {"yes": "y", "no": "n"}
     sides = [answers[c.id] for c in plan.conflicts]
     changes = [said.get(answers[a.id], "s") for a in plan.actions if not isinstance(a, Resolve)]
@@ -44,7 +43,6 @@ def by_terminal(world: World, state: Path, plan: Plan, answers: Answers) -> None
 
 
 def by_browser(world: World, state: Path, plan: Plan, answers: Answers) -> None:
-    """Each card, then what the preview shows."""
     desk = desk_of(world, state)
     for action in plan.actions:
         desk.review.answer(content_key(action), answers[action.id], now=NOW)
@@ -52,7 +50,6 @@ def by_browser(world: World, state: Path, plan: Plan, answers: Answers) -> None:
 
 
 def by_agent(world: World, state: Path, _plan: Plan, answers: Answers) -> None:
-    """All at once."""
     tools = tools_of(world, state)
     made = tools.call("plan", QUIET)["plan_id"]
     tools.call("answer", QUIET, plan_id=made, answers=answers)
@@ -60,7 +57,6 @@ def by_agent(world: World, state: Path, _plan: Plan, answers: Answers) -> None:
 
 
 def by_plan_file(world: World, state: Path, _plan: Plan, answers: Answers) -> None:
-    """In the lines of the file."""
     lines = [json.loads(line) for line in call(world, state, "plan").splitlines()]
     lines[1:] = [line | {"answer": answers.get(line["id"])} for line in lines[1:]]
     file = state.parent / "plan.jsonl"

@@ -34,8 +34,6 @@ class _BadRequestError(Exception):
 
 @dataclass
 class PlatformDouble:
-    """One project of the hosted platform."""
-
     key: str = "m0-double"
     org: str = "org-double"
     project: str = "project-double"
@@ -48,7 +46,6 @@ class PlatformDouble:
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def put(self, text: str, *, created_at: datetime | None = None, **fields: Any) -> str:
-        """Store a memory as the platform's own pipeline would; returns its id."""
         memory_id = self._new_id()
         moment = (created_at or self.clock()).isoformat()
         row = {"id": memory_id, "memory": text, "metadata": None, "categories": None} | fields
@@ -101,7 +98,6 @@ class PlatformDouble:
         return Reply(200, told | {"results": [_shown(row, "session_id") for row in rest[:size]]})
 
     def _visible(self, row: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
-        """Whether a listing or a search with these options may return the record."""
         if row.get("lifecycle_state") == "merged" and not body.get("include_merged"):
             return False
         last = str(row.get("expiration_date") or "9999-12-31")

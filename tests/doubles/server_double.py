@@ -22,7 +22,6 @@ class ServerDouble:
         self.token: str | None = None
 
     def __call__(self, request: Request) -> Reply:
-        """Answer one request, as the server's error handlers would."""
         if not self._admitted(request):
             return Reply(401, {"detail": "Authentication required."})
         try:

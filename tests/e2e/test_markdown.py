@@ -10,7 +10,7 @@ import pytest
 from forks import Answer, Call
 from llm_server import LanguageModel
 from markdown_trees import fingerprint, memory_file, write_tree
-from markdown_world import PROJECT, REVIEWER, WORKTREE, write_world
+from markdown_world import PROJECT, REVIEWER, RULES, WORKTREE, write_world
 from typed import on_store
 
 pytestmark = pytest.mark.e2e
@@ -20,7 +20,6 @@ AT = ["--now", "2026-11-21", "--scorer", "keywords"]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A realistic project with three memory directories and more than sixty memories."""
     return write_world(tmp_path / "shop")
 
 
@@ -44,33 +43,12 @@ def _run_name(ran: Answer) -> str:
 
 
 def test_a_dry_run_says_everything_and_changes_nothing(project: Path) -> None:
+    """What it says, and what a night and a run with answers say, is held to the byte in tests/golden."""
     before = fingerprint(project)
     lines = _dream(project, "--dry-run", "--transcripts", f"{project.parent}/transcripts").out.splitlines()
     assert fingerprint(project) == before
     assert all(line.startswith("[DRY RUN] ") == ("Would " in line) for line in lines[1:])
-    for expected in (
-        f"Would delete: {PROJECT}/old_cache.md (FULLY_STALE: services/cache/lru.py)",
-        "    - `LruCache` lives in `services/cache/lru.py`.",
-        f"Would delete: {PROJECT}/old_queue.md (FULLY_STALE: services/queue/jobs.py)",
-        f"Would delete: {PROJECT}/tabs.md (DUPLICATE of tabs_again.md)",
-        f"Would update: {PROJECT}/moved.md (moved paths)",
-        "    - - [Gone](gone.md) — is no more",
-        "| Stale entries pruned | 2 |",
-        f"Would update: {PROJECT}/partly.md (relative dates)",
-        f"Would update: {PROJECT}/search.md (moved in from the index)",
-        f"Would add to: {PROJECT}/from_daily_logs.md (2 new from logs/2026/11/2026-11-19.md, sessions/2026-11-20-review.md)",
-        f"Would rebuild: {PROJECT}/MEMORY.md (3 entries removed, 29 remaining)",
-        f"Would rebuild: {REVIEWER}/MEMORY.md (0 entries removed, 4 remaining)",
-        f"| `{PROJECT}/moved.md` | services/payments/gateway.py (now lib/payments/gateway.py) |",
-        f"| `{PROJECT}/partly.md` | `services/search/legacy.py` no longer exists |",
-        f"Evidence for {PROJECT}/partly.md: a.jsonl: edit 69 of services/search/legacy.py",
-    ):
-        assert (f"[DRY RUN] {expected}" if expected.startswith("Would ") else expected) in lines
-    assert re.search(
-        r"^  B: [\d-]{10}  Never deploy on Fridays .* \(newer, likely to hold\)$",
-        "\n".join(lines),
-        re.MULTILINE,
-    )
+    assert f"Evidence for {PROJECT}/partly.md: a.jsonl: edit 69 of services/search/legacy.py" in lines
     assert lines[0] == "[DRY RUN] No files were modified. Run without --dry-run to apply changes."
 
 
@@ -86,23 +64,7 @@ def test_supersede_shows_what_is_contradicted(project: Path) -> None:
 def test_auto_applies_reports_and_undo_takes_everything_back(project: Path) -> None:
     before = fingerprint(project)
     ran = _dream(project, "--auto")
-    for row in (
-        "| Metric | Count |", "|--------|-------|", "| Memory directories scanned | 3 |", "| Total memory files scanned | 36 |",
-        "| Stale entries pruned | 2 |", "| Duplicates merged | 2 |", "| Contradictions resolved | 0 |",
-        "| Partially stale (kept, flagged) | 2 |", "| Surviving memories | 60 |", "| MEMORY.md indexes rebuilt | 3 |",
-        "### Changes Made", "| File | Action | Reason |",
-        f"| `{PROJECT}/old_cache.md` | DELETED | Fully stale: all referenced files removed (services/cache/lru.py) |",
-        f"| `{PROJECT}/tabs.md` | DELETED | Duplicate of `tabs_again.md` |",
-        "### Flagged for Review (PARTIALLY_STALE)", "| File | Missing References |",
-        f"| `{PROJECT}/partly.md` | `services/search/legacy.py` no longer exists |",
-        "1 conflict is open; run without --auto to choose:",
-    ):  # fmt: skip
-        assert row in ran.out.splitlines(), ran.out
-    assert re.search(
-        r"^  A: \d{4}-\d\d-\d\d  Always deploy on Fridays from the release branch\.$", ran.out, re.MULTILINE
-    )
     assert ran.out.startswith("## Dream Consolidation Report\n")
-    assert re.search(r"^Improved \d+ memories$", ran.out, re.MULTILINE)
     rules = (project / REVIEWER / "rules.md").read_bytes()
     assert rules.startswith(b"\xef\xbb\xbf# Rules\r\n\r\n- Rule 0")
     assert rules.count(b"catalogue") == 1
@@ -135,7 +97,6 @@ def test_index_only_touches_nothing_but_indexes(project: Path) -> None:
 
 
 def _edited_plan(project: Path, *without: str) -> Path:
-    """A plan file out of which somebody took the actions on some memories."""
     file = project.parent / "plan.jsonl"
     _run(project, "plan", "-o", str(file), *AT)
     lines = file.read_text().splitlines(keepends=True)
@@ -195,7 +156,6 @@ def test_transcripts_are_found_where_the_agent_keeps_them(project: Path) -> None
 
 
 def test_other_looks_change_nothing(project: Path) -> None:
-    """Files of instructions side by side, directories that are given, and the status."""
     before = fingerprint(project)
     told = json.loads(_dream(project, "--across", "--json").out)
     assert told.keys() == {"files", "said_twice", "contradicting", "not_read"}
@@ -262,13 +222,6 @@ def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
     assert fingerprint(root) == before
 
 
-RULES = """Letters are one page long.
-They name the city first.
-They never apologise for gaps.
-They are built from the base template by the letter script.
-The title of a role has no comma.
-Numbers come from the canonical table.
-"""
 LATER = """Old letters stay in the archive of their year.
 Ines signs whatever goes abroad, with blue ink and a stamp.
 Envelopes are ordered in March from the printer round the corner.

@@ -55,7 +55,6 @@ def world(
     model: LanguageModel,
     monkeypatch: pytest.MonkeyPatch,
 ) -> World:
-    """A copy of it, whose configuration names the language model."""
     monkeypatch.setenv("MEM0_DREAM_API_KEY", KEY)
     monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
     built = copied(original, empty_world("qdrant", tmp_path, embeddings))

@@ -14,7 +14,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """Compares a text with the golden file of that name, or writes it."""
 
     def compare(name: str, text: str) -> None:
         file = EXPECTED / name

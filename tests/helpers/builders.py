@@ -53,7 +53,6 @@ def session_on(
 
 
 def duplicates(*groups: Sequence[str]) -> FakeScorer:
-    """A scorer that calls the texts of each group duplicates of each other."""
     return FakeScorer({(a, b): DUPLICATE for group in groups for a in group for b in group if a < b})
 
 

@@ -16,7 +16,6 @@ def play(call: Call) -> None:
 
 
 def _dream(*arguments: str) -> None:
-    """Run the command line in a child, with the streams of this process."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import BOB, NOW, memory
-from click.testing import CliRunner, Result
+from builders import BOB, memory
+from click.testing import Result
 from mem0_dream.errors import StoreError
-from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.reporting.text import clip
 from mem0_dream.testing import InMemoryStore
+from typed import run
 
 TABS, NO_TABS = "Uses tabs for indentation in Go code.", "Never uses tabs for indentation in Go code."
 MARATHON = "Runs the Leeds marathon every spring with the Otley harriers club"
@@ -99,19 +99,12 @@ def dream(store: InMemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         if settings:
             section = settings.replace("{", f"{OWN[:-1]}, ", 1) if "scorer" not in settings else settings
             config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {section}\n")
-        given = [*arguments, "--config", str(config)]
-        if not {"undo", "runs", "resume", "apply", "reject", "--now"} & set(arguments):
-            given += ["--now", NOW.isoformat()]
-        result = CliRunner().invoke(cli_module.main, given, input=answers, prog_name="mem0-dream")
-        assert not isinstance(result.exception, Exception), result.exception
-        assert result.exit_code == code, result.output
-        return result
+        return run([*arguments, "--config", str(config)], answers=answers, code=code)
 
     return invoke
 
 
 def went_away(_change: object) -> None:
-    """For `before_write`: nothing is written any more."""
     raise StoreError("The store went away.")
 
 

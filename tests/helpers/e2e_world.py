@@ -42,7 +42,6 @@ class Row:
     options: dict[str, Any] = field(default_factory=dict)
 
     def store(self, memory: Any) -> str:
-        """Add it as an application does."""
         options = copy.deepcopy(self.options)
         metadata = {"created_at": (NOW - timedelta(days=self.days)).isoformat()} | options.pop("metadata", {})
         if self.category:
@@ -120,8 +119,6 @@ def _model() -> Any:
 
 @dataclass(frozen=True)
 class World:
-    """A store of its own, its configuration file, and the command line on it."""
-
     place: Place
     folder: Path
     ids: dict[str, str] = field(default_factory=dict)
@@ -147,7 +144,6 @@ class World:
         return [sys.executable, "-m", "mem0_dream", *arguments, "--config", str(self.config)]
 
     def call(self, *arguments: str, answers: str = "") -> Call:
-        """The same, as a call of a forked process."""
         words = (*arguments, "--config", str(self.config))
         return Call(words, self.environment(), answers, imports=(*OF_MEM0, *VECTOR_STORES[self.provider][0]))
 
@@ -164,7 +160,6 @@ class World:
         return self.dream(*arguments, *options, answers=answers, code=code)
 
     def raw(self) -> Raw:
-        """Payload and vector of every row, read without mem0 and without us."""
         return VECTOR_STORES[self.provider][1](self.place.config["vector_store"]["config"])
 
     def seen(self, user: str = "alice", **options: Any) -> dict[str, str]:
@@ -175,7 +170,6 @@ class World:
 
     @contextmanager
     def mem0(self) -> Iterator[Any]:
-        """mem0's client on the place."""
         memory = self.place.memory()
         try:
             yield memory
@@ -300,7 +294,6 @@ def empty_world(provider: str, folder: Path, embeddings: EmbeddingServer, addres
 
 
 def copied(original: World, target: World) -> World:
-    """Put a copy of a store into an empty place."""
     if original.provider == "pgvector":
         import psycopg
 

@@ -37,8 +37,6 @@ OF_MEM0 = (
 
 @dataclass(frozen=True)
 class Call:
-    """One process."""
-
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
     answers: str = ""  # what is typed

@@ -60,8 +60,6 @@ def apply(opened: Session, plan: Plan | None = None, **more: Any) -> RunResult:
 
 
 class Graph:
-    """A graph in a folder, and sessions on it; `before` is what was written last."""
-
     def __init__(self, folder: Path, state: Path) -> None:
         self.folder, self.state, self.path = folder, state, folder / "m.jsonl"
         self.before = b""
@@ -70,7 +68,6 @@ class Graph:
         self.before = write(self.path, lines, end=end)
 
     def open(self, *lines: str, end: str = "", **options: Any) -> Session:
-        """A session on these lines, or on those that are there."""
         if lines:
             self.write(*lines, end=end)
         return session(self.path, self.state, **options)
@@ -83,7 +80,6 @@ class Graph:
         return Session(store, settings=limits, state_dir=self.state, encoder=encoder, scorer=scorer)
 
     def nodes(self, *lines: str) -> tuple[tuple[Node, ...], Session]:
-        """The entities of these lines, and a session on them."""
         opened = self.open(*lines)
         return nodes_of(opened.read(ScopeFilter()).memories), opened
 
@@ -91,7 +87,6 @@ class Graph:
         return self.path.read_bytes() == self.before
 
     def undone(self, opened: Session) -> bool:
-        """Whether an undo gives every byte back."""
         opened.undo(now=NOW)
         return self.same()
 
@@ -102,7 +97,6 @@ class Graph:
         return relations(self.path)
 
     def archived(self, name: str) -> list[dict[str, Any]]:
-        """What an archive of today holds."""
         path = self.folder / "archive" / f"2026-11-21-{name}.json"
         found: list[dict[str, Any]] = json.loads(path.read_text())
         return found
@@ -166,7 +160,6 @@ STRICT = "Turn on strict mode in every new TypeScript project of the shop team"
 
 
 def twins() -> list[str]:
-    """Two patterns that say the same, a stack, and relations around them."""
     uses = ("Applied in shop - HELPFUL (2026-11-02)", "Applied in blog - NOT HELPFUL (2026-11-09)")
     return [
         entity("strict-mode", STRICT, uses[0], "Discovered: 2026-01-02"),

@@ -37,7 +37,6 @@ _MEMORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
 
 
 def transcript(world: World, *steps: tuple[tuple[str, ...], str]) -> str:
-    """What each call prints, on both streams."""
     parts = []
     for words, answers in steps:
         done = world.call(*words, answers=answers)
@@ -48,7 +47,6 @@ def transcript(world: World, *steps: tuple[tuple[str, ...], str]) -> str:
 
 
 def _plain(world: World, text: str) -> str:
-    """The text without what differs from folder to folder and from run to run."""
     store = str(json.loads(world.call("plan").stdout.partition("\n")[0])["store"])
     text = text.replace(str(world.folder), "<FOLDER>").replace(store, "<STORE>")
     for pattern, name in (

@@ -62,7 +62,6 @@ def dying(
 
 
 def on_graph(call: Call) -> None:
-    """Be the command line, and die at the given place."""
     from mem0_dream.pipeline.stores.files import exchange
     from mem0_dream.pipeline.stores.graph.store import GraphStore
 
@@ -95,7 +94,6 @@ def on_mem0(call: Call) -> None:
 
 
 def _arm(store: Any, case: Mapping[str, Any]) -> None:
-    """Let the process die where the case says."""
     if case.get("inside") == "history":
         store.memory.db.add_history = die
     elif case.get("inside") == "swap":

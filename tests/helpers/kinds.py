@@ -46,8 +46,6 @@ STATEMENTS = [
 
 @dataclass(frozen=True)
 class World:
-    """One store in a folder of its own."""
-
     kind: str  # what `--store` takes
     folder: Path  # everything of it lies here
     words: tuple[str, ...]  # options that name the place on the command line
@@ -62,46 +60,29 @@ class World:
 
     def call(self, *words: str, answers: str = "", code: int = 0) -> Result:
         own = self.kind in OWN_KINDS
-        given = [*words, *self.words, *(("--config", str(written_settings(self.folder))) if own else ())]
-        return run(given, scope=() if own else ("--all",), answers=answers, code=code)
+        (file := self.folder / "settings.yaml").write_text(f"mem0_dream: {json.dumps(SETTINGS)}\n")
+        scope = ("--config", str(file)) if own else ("--all",)
+        return run([*words, *self.words], scope=scope, answers=answers, code=code)
 
     def add_words(self, memory_id: str, words: str) -> None:
-        """Somebody else adds something to a memory."""
         with closing(self.open()) as store:
             memory = store.parse(store.fetch([memory_id])[memory_id])
             said = (*memory.metadata["observations"], words) if "observations" in memory.metadata else ()
             store.write(Update(memory_id, f"{memory.text}\n- {words}", observations=said))
 
     def texts(self) -> dict[str, str]:
-        """Text by id, through the store itself."""
         with closing(self.open()) as store:
             return {memory.id: memory.text for memory in store.read(ScopeFilter()).memories}
 
 
-def written_settings(folder: Path) -> Path:
-    file = folder / "settings.yaml"
-    file.write_text(f"mem0_dream: {json.dumps(SETTINGS)}\n")
-    return file
-
-
 def remembered(memory: Any, rows: list[tuple[str, int]] = STATEMENTS) -> list[str]:
-    """Statements of one user, as old as said."""
     dated = [(text, {"created_at": (NOW - timedelta(days=days)).isoformat()}) for text, days in rows]
     return [remember(memory, text, user_id="alice", metadata=metadata) for text, metadata in dated]
 
 
-def mem0_world(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, fill: Callable[[Any], list[str]] = remembered
-) -> World:
-    """A real Qdrant store that mem0 wrote; only its embedder is a fake."""
-    place = {"path": str(folder / "qdrant"), "on_disk": True}
-    return _mem0_world(folder, monkeypatch, "qdrant", place, fill)
-
-
 def milvus_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """The same on Milvus, in a file."""
-    place = {"url": str(folder / "milvus.db"), "token": "", "metric_type": "COSINE"}
-    return _mem0_world(folder, monkeypatch, "milvus", place)
+    place: dict[str, Any] = {"url": str(folder / "milvus.db"), "token": "", "metric_type": "COSINE"}
+    return mem0_world(folder, monkeypatch, provider="milvus", **place)
 
 
 def small_config(
@@ -119,16 +100,15 @@ def small_config(
     }
 
 
-def _mem0_world(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    provider: str,
-    place: dict[str, Any],
-    fill: Callable[[Any], list[str]] = remembered,
-) -> World:
+def mem0_world(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fill: Callable[[Any], list[str]] = remembered,
+    provider: str = "qdrant", **place: Any,
+) -> World:  # fmt: skip
+    """A real store that mem0 wrote, if nothing else is said on Qdrant; only its embedder is a fake."""
     from mem0 import Memory
     from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 
+    place = place or {"path": str(folder / "qdrant"), "on_disk": True}
     config = small_config(folder, monkeypatch, provider, **place)
     file = folder / "mem0.json"
     file.write_text(json.dumps(config | {"mem0_dream": SETTINGS}))
@@ -152,7 +132,6 @@ class _FakeEmbedder:
 
 
 def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A directory of memories with an index."""
     place = ".claude/memory"
     files = {
         f"{place}/tabs.md": memory_file("Use tabs for indentation in Go files.", kind="feedback"),
@@ -225,7 +204,6 @@ def _graph_lines() -> list[str]:
 
 
 def platform_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A project of the hosted platform, or rather of its double, over real HTTP."""
     from services import Service
 
     service = Service.platform()
@@ -250,7 +228,6 @@ def server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def real_server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """mem0's own server, on PostgreSQL."""
     monkeypatch.setenv("MEM0_SERVER_API_KEY", real_server.KEY)
     url = real_server.emptied()
     return _remote_world(folder, "server", url, real_server.filled(url, STATEMENTS, NOW), lambda: None)
@@ -276,7 +253,6 @@ def _remote_world(folder: Path, kind: str, url: str, ids: list[str], close: Call
 
 
 def promised(memories: Iterable[Memory]) -> Counter[tuple[str, str]]:
-    """All that an undo gives back where ids are the service's own."""
     return Counter((repr(replace(each, id="")), repr(sorted(each.metadata.items()))) for each in memories)
 
 

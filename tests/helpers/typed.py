@@ -13,7 +13,6 @@ CLOCKLESS = frozenset({"undo", "resume", "apply", "reject", "runs"})
 
 
 def parse(line: str) -> None:
-    """Parse a command line with the program's own parser, without running it."""
     program, *words = shlex.split(line, comments=True)
     assert program == PROGRAM
     # A kind of store may be called like a command.
@@ -41,11 +40,10 @@ def on_store(words: Iterable[str]) -> list[str]:
 
 
 def run(words: Iterable[str], *, scope: Sequence[str] = (), answers: str = "", code: int = 0) -> Result:
-    """A command line on a store; who is meant, and the moment, are told to what looks at it."""
     line = [*words]
-    looks = not CLOCKLESS & set(line)
+    looks = not (CLOCKLESS | {"--now"}) & set(line)
     line += [*scope, "--now", NOW.isoformat()] if looks else []
-    done = CliRunner().invoke(command_line, on_store(line), input=answers)
+    done = CliRunner().invoke(command_line, on_store(line), input=answers, prog_name=PROGRAM)
     assert not isinstance(done.exception, Exception), done.exception
     assert done.exit_code == code, done.output
     return done

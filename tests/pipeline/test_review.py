@@ -42,7 +42,6 @@ def named(plan: Plan, ids: str) -> str:
 
 
 def reviewed(session: Session, **said: str) -> tuple[Plan, Review]:
-    """The plan and its review with these answers, each to a proposal about two memories of a name, or one."""
     plan = plan_of(session)
     review = Review(session, plan)
     for name, answer in said.items():
@@ -153,7 +152,6 @@ class TestAnswers:
 
 class TestPlanFile:
     def reviewed(self, session: Session, plan: Plan, **answers: dict[str, Any]) -> Plan:
-        """The plan of a file in whose lines these fields were written."""
         lines = [json.loads(line) for line in dump_plan(plan).splitlines()]
         text = "".join(json.dumps(line | answers.get(line.get("id", ""), {})) + "\n" for line in lines)
         return review_of_file(session, text, now=NOW).planned(session)

@@ -32,7 +32,6 @@ RAY = pytest.mark.skipif(find_spec("ray") is None, reason="make test-ray")
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory, shared_encoder):
-    """A Qdrant store on disk, which a single process may open, with three users."""
     place = build_place("qdrant", tmp_path_factory.mktemp("workers"))
     for user in USERS:
         place.fill([f"{text} ({user})" if at % 2 else text for at, text in enumerate(TEXTS)], user_id=user)

@@ -6,7 +6,6 @@ from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.text.words import exact_key
 from mem0_dream.scripts import benchmark
 from mem0_dream.scripts.benchmark import made_up, run
-from mem0_dream.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -38,4 +37,4 @@ def test_a_missed_duplicate_stops_the_run():
     store = made_up(50, seed=1)
     wrong = store._replace(copies=frozenset({(store.memories[0].id, "nowhere")}))
     with pytest.raises(SystemExit, match="every planted copy"):
-        run(wrong, LexicalEncoder(), load_scorer("keywords"), Settings(scorer="keywords"))
+        run(wrong, LexicalEncoder(), load_scorer("keywords"))

@@ -20,27 +20,20 @@ ROWS = [
 ]
 
 
-def test_an_identical_store_passes() -> None:
-    assert demo.compare(ROWS, ROWS[:1], list(reversed(ROWS))[::-1]) == []
-
-
 @pytest.mark.parametrize(
     ("after", "reason"),
     [
         (ROWS[:1], "the ids differ"),
         ([ROWS[0], ROWS[1]._replace(vector=b"\x02\x04")], "the vectors differ"),
-        ([ROWS[0], ROWS[1]._replace(payload=ROWS[0].payload)], "the data differ"),
-        (
-            [ROWS[0], ROWS[1]._replace(payload='{"data":"Likes jazz", "created_at": "2026-01-02"}')],
-            "the payloads differ",
-        ),
+        ([ROWS[0], ROWS[1]._replace(payload=ROWS[0].payload)], "the payloads differ"),
     ],
 )
 def test_a_single_difference_is_named(after: list[demo.Row], reason: str) -> None:
     assert reason in demo.compare(ROWS, ROWS[:1], after)
 
 
-def test_an_undo_of_nothing_proves_nothing() -> None:
+def test_an_identical_store_passes_but_an_undo_of_nothing_proves_nothing() -> None:
+    assert demo.compare(ROWS, ROWS[:1], list(reversed(ROWS))[::-1]) == []
     assert demo.compare(ROWS, ROWS, ROWS) == ["--auto changed nothing, so undo proves nothing"]
 
 

@@ -9,14 +9,8 @@ from builders import NOW
 from hypothesis import given, strategies as st
 from mem0_dream.errors import UsageError
 from mem0_dream.models.scorer import Thresholds
-from mem0_dream.pipeline.judging.calibration import (
-    calibrate,
-    fit_threshold,
-    load_thresholds,
-    pair_line,
-    read_pairs,
-    save_thresholds,
-)
+from mem0_dream.pipeline.judging import calibration
+from mem0_dream.pipeline.judging.calibration import calibrate, fit_threshold
 from mem0_dream.pipeline.plan import Member
 from mem0_dream.records import Label
 
@@ -75,19 +69,19 @@ def test_a_file_without_duplicates_fits_nothing():
 
 
 def test_thresholds_are_kept_per_scorer(tmp_path):
-    save_thresholds(tmp_path, "one", BASE)
-    save_thresholds(tmp_path, "two", replace(BASE, auto=0.8))
-    assert load_thresholds(tmp_path, "one") == BASE
-    save_thresholds(tmp_path, "one", None)
-    assert load_thresholds(tmp_path, "one") is None
-    assert load_thresholds(tmp_path, "two") == replace(BASE, auto=0.8)
+    calibration.save_thresholds(tmp_path, "one", BASE)
+    calibration.save_thresholds(tmp_path, "two", replace(BASE, auto=0.8))
+    assert calibration.load_thresholds(tmp_path, "one") == BASE
+    calibration.save_thresholds(tmp_path, "one", None)
+    assert calibration.load_thresholds(tmp_path, "one") is None
+    assert calibration.load_thresholds(tmp_path, "two") == replace(BASE, auto=0.8)
 
 
 def test_a_damaged_file_is_named(tmp_path):
     """It is not silently ignored: the person calibrated for a reason."""
     (tmp_path / "thresholds.json").write_text("{")
     with pytest.raises(UsageError, match=r"thresholds\.json is damaged"):
-        load_thresholds(tmp_path, "one")
+        calibration.load_thresholds(tmp_path, "one")
 
 
 @pytest.mark.parametrize("tea", ["Likes tea.", "Likes\u2028tea.", "Likes tea \ud83d"])
@@ -95,8 +89,10 @@ def test_labelled_pairs_are_read_back(tmp_path, tea):
     a, b, c = Member("a", tea, stated_at=NOW), Member("b", "Likes green tea."), Member("c", "Owns a dog.")
     labels = [(a, b, Label.DISTINCT), (a, c, Label.UNSURE), (b, a, Label.DUPLICATE)]
     file = tmp_path / "pairs.jsonl"
-    file.write_text("".join(pair_line(*each, category="note") for each in labels), encoding="utf-8")
-    (pair,) = read_pairs(file)
+    file.write_text(
+        "".join(calibration.pair_line(*each, category="note") for each in labels), encoding="utf-8"
+    )
+    (pair,) = calibration.read_pairs(file)
     assert (pair.pair.a, pair.pair.b, pair.label) == ("Likes green tea.", tea, Label.DUPLICATE)
     assert (pair.pair.a_date, pair.pair.b_date, pair.pair.category) == (None, NOW, "note")
 
@@ -106,6 +102,6 @@ def test_a_wrong_line_is_named(tmp_path, line):
     file = tmp_path / "pairs.jsonl"
     file.write_text(line + "\n")
     with pytest.raises(UsageError, match=rf"Line 1 of {file} is no labelled pair"):
-        read_pairs(file)
+        calibration.read_pairs(file)
     with pytest.raises(UsageError, match="cannot be read"):
-        read_pairs(tmp_path / "none.jsonl")
+        calibration.read_pairs(tmp_path / "none.jsonl")

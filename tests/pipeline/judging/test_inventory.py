@@ -51,7 +51,6 @@ def planned(memories: Sequence[Memory], scorer: PlacedScorer | None = None):
 
 @pytest.fixture
 def memories() -> list[Memory]:
-    """Three dogs, each nearer to the next than to the last, and something else."""
     return [memory(f"m{at}", text) for at, text in enumerate((SHORT, MIDDLE, LONG, OTHER))]
 
 

@@ -42,11 +42,8 @@ def test_ranks_margins_crowds_and_bridge_are_those_of_the_plane() -> None:
     assert context.crowd_b == pytest.approx((cos(40) + cos(50)) / 2, abs=1e-6)
     assert context.bridge == pytest.approx(max(min(cos(10), cos(40)), min(cos(80), cos(50))), abs=1e-6)
     assert context.size == 2.0
-
-
-def test_two_memories_alone_have_nothing_else_near() -> None:
-    (context,) = contexts_of(on_circle((0, 60)), ["tea", "dog"], np.array([[0, 1]]))
-    assert context == PairContext(0, 0, 0.5, 0.5, 0, 0, 0, 1)
+    (alone,) = contexts_of(on_circle((0, 60)), ["tea", "dog"], np.array([[0, 1]]))
+    assert alone == PairContext(0, 0, 0.5, 0.5, 0, 0, 0, 1)
 
 
 def said(count: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mem0_dream.pipeline.judging.statements import Finding, Reader, Statement, findings, sharing
@@ -15,12 +16,18 @@ SCOPE = Scope.of(directory="memory")
 
 
 def _found(
-    *texts: str, verdict: tuple[float, float, float] = SAME, subjects: Sequence[str] = (), block: str = ""
+    *texts: str,
+    verdict: tuple[float, float, float] = SAME,
+    subjects: Sequence[str] = (),
+    names: Sequence[str] = (),
+    blocks: Sequence[str] = (),
+    **more: Any,
 ) -> list[Finding]:
-    scorer = FakeScorer(default=lambda _a, _b: verdict)
+    count, scorer = len(texts), FakeScorer(default=lambda _a, _b: verdict)
+    rows = zip(texts, names or range(count), subjects or [""] * count, blocks or [""] * count, strict=True)
     said = [
-        Statement(Memory(f"{n}.md", text, SCOPE), text, text, subject, block=block)
-        for n, (text, subject) in enumerate(zip(texts, subjects or [""] * len(texts), strict=True))
+        Statement(Memory(f"{name}.md", text, SCOPE), text, text, subject, block=block, **more)
+        for text, name, subject, block in rows
     ]
     return findings(said, Reader(FakeEncoder(), scorer))
 
@@ -39,23 +46,14 @@ def test_members_of_a_list_are_neither_the_same_nor_against_each_other() -> None
         for n, name in enumerate(("mail", "print", "scan"))
     ]
     assert _found(*rows, verdict=AGAINST) == _found(*rows, verdict=SAME) == []
-    denied = (
-        "Always deploy on Fridays from main.",
-        "Never deploy on Fridays from main.",
-        "Do not deploy on Fridays from main.",
-    )
+    denied = (f"{word} deploy on Fridays from main." for word in ("Always", "Never", "Do not"))
     assert _found(*denied, verdict=AGAINST)
 
 
 def test_a_label_that_many_sections_have_is_about_its_section() -> None:
     rows = ("Purpose: keeps the prices of shops", "Purpose: keeps prices of the shops", "Purpose: sends mail")
-    for heading, found in (("Prices", 1), ("", 0)):
-        said = [
-            Statement(Memory(f"{n}.md", text, SCOPE), text, text, heading or f"Part{n}", block=f"{n}")
-            for n, text in enumerate(rows)
-        ]
-        scorer = FakeScorer(default=lambda _a, _b: SAME)
-        assert len(findings(said, Reader(FakeEncoder(), scorer))) == found
+    for subjects, found in ((["Prices"] * 3, 1), (("Part0", "Part1", "Part2"), 0)):
+        assert len(_found(*rows, subjects=subjects, blocks="012")) == found
 
 
 def test_values_of_the_cases_of_one_list_are_no_rivals() -> None:
@@ -64,9 +62,7 @@ def test_values_of_the_cases_of_one_list_are_no_rivals() -> None:
         "410 is what the shop answers for missing orders.",
     )
     for block, found in (("Weights", 0), ("", 1)):
-        said = [Statement(Memory(text[:3], text, SCOPE), text, text, block=block) for text in cases]
-        scorer = FakeScorer(default=lambda _a, _b: AGAINST)
-        assert len(findings(said, Reader(FakeEncoder(), scorer))) == found
+        assert len(_found(*cases, verdict=AGAINST, blocks=[block] * 2)) == found
 
 
 def test_a_short_statement_is_read_with_the_heading_above_it() -> None:
@@ -86,12 +82,9 @@ def test_one_statement_written_twice_needs_no_scorer() -> None:
 
 
 def test_what_issues_that_differ_in_their_number_say_of_themselves_is_not_compared() -> None:
+    texts = ["All validation scripts of the shop have passed."] * 2
     for names, found in ((("Issue #850", "Issue #851"), 0), (("Release", "Deploy"), 1)):
-        said = [
-            Statement(Memory(name, text, SCOPE), text, text, name, named=True)
-            for name, text in zip(names, ["All validation scripts of the shop have passed."] * 2, strict=True)
-        ]
-        assert len(findings(said, Reader(FakeEncoder(), FakeScorer(default=lambda _a, _b: SAME)))) == found
+        assert len(_found(*texts, names=names, subjects=names, named=True)) == found
 
 
 def test_texts_that_share_most_of_their_words_are_compared() -> None:
@@ -105,9 +98,5 @@ def test_a_cell_of_a_table_denies_nothing() -> None:
         "Checkout: Build settings (0), root scope, opens the shop",
         "Checkout: 0, build settings (scene 0), never (root scope), opens the shop",
     )
-    scorer = FakeScorer(default=lambda _a, _b: (0.2, 0.7, 0.1))
     for row, found in ((True, 0), (False, 1)):
-        said = [
-            Statement(Memory(f"{at}.md", text, SCOPE), text, text, row=row) for at, text in enumerate(rows)
-        ]
-        assert len(findings(said, Reader(FakeEncoder(), scorer))) == found
+        assert len(_found(*rows, verdict=(0.2, 0.7, 0.1), row=row)) == found

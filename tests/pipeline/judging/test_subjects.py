@@ -8,18 +8,10 @@ import pytest
 from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, memory, plan_of
 from hypothesis import given, strategies as st
 from markdown_trees import MEMORY, open_store, write_tree
-from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.judging import subjects
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import judge
-from mem0_dream.pipeline.judging.subjects import (
-    NO_KEYS,
-    MetadataKeys,
-    apart,
-    judged_text,
-    keys_by_scope,
-    signature,
-    subjects_of,
-)
+from mem0_dream.pipeline.judging.subjects import MetadataKeys, apart, judged_text, keys_by_scope
 from mem0_dream.pipeline.planning.merges import collapse
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.reporting.report import Report
@@ -27,7 +19,6 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Candidate, Evidence, Label, Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
-from mem0_stores import Place
 
 PAYS = "Pays 45 days net."
 ACCOUNT = frozenset({"account"})
@@ -54,7 +45,7 @@ def test_a_key_that_names_a_thing_or_person_is_a_subject(key: str) -> None:
 )
 def test_a_key_that_says_where_a_memory_is_from_is_none(key: str) -> None:
     memories = [memory(name, PAYS, metadata={key: value}) for name, value in (("a", "one"), ("b", "two"))]
-    assert replace(keys_of(memories), person="") == NO_KEYS
+    assert replace(keys_of(memories), person="") == subjects.NO_KEYS
 
 
 def test_settings_come_before_the_built_in_lists() -> None:
@@ -102,7 +93,7 @@ def test_a_part_of_a_name_and_an_unclear_key_are_a_persons_decision() -> None:
 def test_lists_are_compared_as_a_whole() -> None:
     one, other = about("a", projects=["x", "y"]), about("b", projects=["y", "x"])
     keys = frozenset({"projects"})
-    assert subjects_of(one, keys) == {"projects": "x, y"}
+    assert subjects.subjects_of(one, keys) == {"projects": "x, y"}
     assert apart(one, other, MetadataKeys(keys)) is None
 
 
@@ -128,7 +119,7 @@ def test_being_apart_is_symmetric_and_fits_the_grouping(mine: dict[str, str], th
         return
     there, back = apart(a, b, meaning), apart(b, a, meaning)
     assert (there and (there.kind, there.veto)) == (back and (back.kind, back.veto))
-    if signature(a, meaning) == signature(b, meaning):
+    if subjects.signature(a, meaning) == subjects.signature(b, meaning):
         assert there is None
 
 
@@ -161,24 +152,24 @@ class TestJudge:
         assert found.evidence == (Evidence("subject", "account: Kestrel / Vellum", veto=True),)
         assert scorer.asked == []
 
-    def test_the_scorer_reads_whom_a_memory_is_about(self) -> None:
-        _, scorer = self.judged(about("a", account="Kestrel"), about("b", "Vellum pays net 45."), DUPLICATE)
-        assert (scorer.asked[0].a, scorer.asked[0].b) == (f"Kestrel: {PAYS}", "Vellum pays net 45.")
-
-    def test_the_guards_read_it_too(self) -> None:
+    def test_the_scorer_and_the_guards_read_whom_a_memory_is_about(self) -> None:
         other = about("b", "Vellum pays 45 days net.")
-        found, _ = self.judged(about("a", account="Kestrel"), other, DUPLICATE)
+        found, scorer = self.judged(about("a", account="Kestrel"), other, DUPLICATE)
+        assert (scorer.asked[0].a, scorer.asked[0].b) == (f"Kestrel: {PAYS}", other.text)
         assert found.label is Label.UNSURE
 
-    def test_an_unclear_key_leaves_the_merge_to_a_person(self) -> None:
-        found, _ = self.judged(about("a", lane="north"), about("b", "Net 45.", lane="south"), DUPLICATE)
+    @pytest.mark.parametrize(
+        ("a", "b", "told"),
+        [
+            (about("a", lane="north"), about("b", "Net 45.", lane="south"), "lane: north / south"),
+            (about("a", account="Kestrel"), about("b"), "account: Kestrel / -"),
+        ],
+        ids=["an unclear key", "one names a subject"],
+    )
+    def test_what_may_be_about_two_is_a_persons_decision(self, a: Memory, b: Memory, told: str) -> None:
+        found, _ = self.judged(a, b, DUPLICATE)
         assert (found.label, found.auto) == (Label.DUPLICATE, False)
-        assert Evidence("metadata", "lane: north / south") in found.evidence
-
-    def test_equal_words_of_which_one_names_a_subject_are_a_persons_decision(self) -> None:
-        found, _ = self.judged(about("a", account="Kestrel"), about("b"), DUPLICATE)
-        assert not found.auto
-        assert Evidence("metadata", "account: Kestrel / -") in found.evidence
+        assert Evidence("metadata", told) in found.evidence
 
 
 class TestPlan:
@@ -199,33 +190,12 @@ class TestPlan:
         assert "Kestrel" not in "\n".join(Report(plan).lines())
         assert parse_plan(dump_plan(plan)) == plan
 
-    def test_a_plan_file_of_an_earlier_release_has_none(self) -> None:
-        plan = plan_of(InMemoryStore([about("a")]), FakeScorer())
-        header, *rest = dump_plan(plan).splitlines()
-        assert parse_plan("\n".join([header.replace('"apart": [], ', ""), *rest])) == plan
-
     def test_each_scope_has_keys_of_its_own(self) -> None:
         mine = [memory(f"a{i}", PAYS, metadata={"lane": f"l{i % 2}"}) for i in range(4)]
         theirs = [memory(f"b{i}", PAYS, scope=BOB, metadata={"lane": f"l{i}"}) for i in range(4)]
         keys = keys_by_scope([*mine, *theirs])
         assert keys[ALICE].unclear == {"lane"}
         assert keys[BOB].unclear == frozenset()
-
-
-@pytest.mark.store
-def test_no_fact_of_an_account_is_lost_on_a_real_mem0_store(qdrant: Place, tmp_path: Any) -> None:
-    for account, source in (("Kestrel", "mail"), ("Vellum", "mail"), ("Kestrel", "call")):
-        qdrant.fill([PAYS], metadata={"account": account, "source": source})
-    store = qdrant.open()
-    try:
-        done = consolidate(
-            store, user_id="alice", apply=True, settings=Settings(scorer="keywords"), state_dir=tmp_path / "s"
-        )
-        left = store.read(ScopeFilter()).memories
-    finally:
-        store.close()
-    assert done.result is not None
-    assert sorted(item.metadata["account"] for item in left) == ["Kestrel", "Vellum"]
 
 
 def test_frontmatter_names_a_subject(tmp_path: Path) -> None:

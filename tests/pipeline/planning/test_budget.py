@@ -57,5 +57,6 @@ def test_an_unattended_run_says_what_it_held_back(tmp_path: Path) -> None:
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         with pytest.raises(BudgetExceededError):
             session.apply(plan, now=NOW)
+        assert session.journal.runs() == ()
         done = session.apply(plan, now=NOW, hold_back=True)
     assert (done.merged, done.pruned, len(done.held)) == (2, 0, 1)

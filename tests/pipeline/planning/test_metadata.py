@@ -7,21 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import NOW, duplicates, memory
+from builders import NOW, duplicates, memory, session_on
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.planning.drafts import united_metadata
 from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.stores.base import Amend, ScopeFilter
-from mem0_dream.settings import Settings
-from mem0_dream.testing import FakeEncoder, InMemoryStore
+from mem0_dream.testing import InMemoryStore
 from mem0_stores import Place
 
 DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
-PLAIN = Settings(floor=-1.0, max_delete=1.0)
 
 
 def two_dogs() -> InMemoryStore:
-    """One says less and has more metadata."""
     less = {"source": "chat", "tags": ["pet"], "vet": "Dr Ode"}
     more = {"source": "form", "tags": ["dog", "pet"]}
     rows = memory("d1", DOG, days=90, metadata=less), memory("d2", DOG_NAME, days=20, metadata=more)
@@ -29,8 +26,7 @@ def two_dogs() -> InMemoryStore:
 
 
 def session(store: InMemoryStore, folder: Path) -> Session:
-    scorer = duplicates([DOG, DOG_NAME])
-    return Session(store, settings=PLAIN, state_dir=folder, encoder=FakeEncoder(), scorer=scorer)
+    return session_on(store, duplicates([DOG, DOG_NAME]), folder, max_delete=1.0)
 
 
 def test_a_member_that_stays_takes_over_what_the_others_say(tmp_path: Path) -> None:

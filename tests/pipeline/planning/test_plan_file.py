@@ -19,12 +19,6 @@ def test_a_plan_is_read_back_equal(store, seed):
     assert dump_plan(parse_plan(dump_plan(plan))) == dump_plan(plan)
 
 
-def test_the_form_is_one_header_and_one_line_per_action():
-    header, *lines = [json.loads(line) for line in dump_plan(messy_plan(messy_store())).splitlines()]
-    assert (header["format"], header["version"]) == ("mem0-dream plan", 2)
-    assert [line["id"] for line in lines if line["record"] == "action"] == ["m1", "m2", "c1", "p1"]
-
-
 def test_a_conflict_can_be_answered_in_the_file():
     text = dump_plan(messy_plan(messy_store()).with_choices({"c1": None}))
     edited = text.replace('"choice": null', '"choice": "a"')
@@ -50,17 +44,19 @@ def test_a_damaged_file_is_refused_with_one_sentence(damage, complaint):
         parse_plan(damage(text))
 
 
-def test_a_plan_of_an_earlier_version_is_read():
+def test_one_header_and_a_line_for_each_action_are_read_also_of_an_earlier_version():
     plan = messy_plan(messy_store())
     header, *lines = [json.loads(line) for line in dump_plan(plan).splitlines()]
-    for name in ("notes", "left_open"):
+    assert (header["format"], header["version"]) == ("mem0-dream plan", 2)
+    assert [line["id"] for line in lines if line["record"] == "action"] == ["m1", "m2", "c1", "p1"]
+    for name in ("notes", "left_open", "apart"):
         del header[name]
     for line in lines:
         line.pop("expires", None)
         if line["kind"] == "merge" and line["survivor"]:
             line["metadata"] = {}
     read = parse_plan("".join(json.dumps(line) + "\n" for line in (header, *lines)))
-    assert (read.notes, read.left_open) == ((), 0)
+    assert (read.notes, read.left_open, read.apart) == ((), 0, ())
     assert not any(merge.amends for merge in read.merges)
 
 

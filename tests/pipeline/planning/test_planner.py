@@ -22,11 +22,6 @@ def test_the_member_that_says_it_all_survives_untouched():
     assert (merge.survivor, merge.text, merge.removes, merge.adds) == ("b", TEA_LONG, ("a",), False)
 
 
-def test_retired_memories_are_not_read_again():
-    expired = memory("b", TEA, days=900, expires_on=NOW.date().replace(year=2025))
-    assert planned(memory("a", TEA), expired).actions == ()
-
-
 def test_a_conflict_names_the_newer_side_and_keeps_both_until_chosen():
     scorer, new = FakeScorer({(TEA, COFFEE): CONTRADICTION}), memory("new", COFFEE, days=1)
     (conflict,) = planned(new, memory("old", TEA, days=90), scorer=scorer).conflicts
@@ -89,8 +84,12 @@ def test_a_stale_copy_is_merged_with_what_is_fresh_and_else_pruned(days, merges,
     assert (len(plan.merges), [prune.members[0].id for prune in plan.prunes]) == (merges, pruned)
 
 
-def test_totals_count_living_memories_per_scope():
-    plan = planned(memory("a", TEA), memory("b", COFFEE, scope=BOB), memory("c", "x y z", scope=BOB))
+def test_retired_memories_are_not_read_again_and_totals_count_the_living_of_each_scope():
+    expired = memory("d", TEA, days=900, expires_on=NOW.date().replace(year=2025))
+    plan = planned(
+        memory("a", TEA), memory("b", COFFEE, scope=BOB), memory("c", "Shoe size 39", scope=BOB), expired
+    )
+    assert plan.actions == ()
     assert [(total.scope, total.memories) for total in plan.totals] == [(ALICE, 1), (BOB, 2)]
 
 

@@ -45,14 +45,6 @@ def check(action: Merge | Prune, memories: Sequence[Memory], *, questions: int =
 A, B = memory("a", "fact @0"), memory("b", "fact @0.5")
 
 
-def test_a_merged_text_far_from_both_is_left_out_and_named() -> None:
-    """Twelve others are nearer to the question than what the fact would read."""
-    found = check(merge("fact @40", A, B, survivor="a"), [A, B, *CROWD])
-    assert found.actions == ()
-    told = "Recall check: m1 is left out, since memory a would drop out of the 10 best answers to what memory"
-    assert found.notes in [(f"{told} {question} says.",) for question in "ab"]
-
-
 @pytest.mark.parametrize(
     ("action", "stays"),
     [
@@ -101,11 +93,15 @@ def test_what_is_far_from_the_question_is_no_answer_to_it(degrees: int, losses: 
     assert len(found.notes) == losses
 
 
-def test_another_scope_is_never_asked_and_the_order_of_the_memories_changes_nothing() -> None:
+def test_a_merged_text_far_from_both_is_left_out_and_named_whatever_the_order() -> None:
+    """Twelve others of the same scope are nearer to the question than what the fact would read."""
     action = merge("fact @40", A, B, survivor="a")
     theirs = [replace(each, id=f"bob-{each.id}", scope=BOB) for each in CROWD]
     assert check(action, [A, B, *theirs]).notes == ()
-    assert check(action, [A, B, *CROWD]) == check(action, [A, B, *CROWD][::-1])
+    found = check(action, [A, B, *CROWD])
+    assert (found.actions, found) == ((), check(action, [A, B, *CROWD][::-1]))
+    told = "Recall check: m1 is left out, since memory a would drop out of the 10 best answers to what memory"
+    assert found.notes in [(f"{told} {question} says.",) for question in "ab"]
 
 
 class Far(FakeEncoder):
@@ -140,10 +136,10 @@ def test_an_unattended_session_checks_by_itself(tmp_path: Path, given, unattende
 
 
 def test_through_the_command_line_a_loss_is_told(dream, store, monkeypatch):
-    for number in range(12):
-        extra = memory(f"z{number}", f"Crowd number {number} says something else altogether here.")
-        store.rows |= InMemoryStore([extra]).rows
-        store.vectors |= InMemoryStore([extra]).vectors
+    said = "Crowd number {} says something else altogether here."
+    extra = InMemoryStore([memory(f"z{number}", said.format(number)) for number in range(12)])
+    store.rows |= extra.rows
+    store.vectors |= extra.vectors
     monkeypatch.setattr("mem0_dream.models.registry.load_encoder", lambda *_a, **_k: Far())
     shown = dream("--dry-run", "--recall-check", "100", *USER)
     assert "Recall check: m2 is left out" in shown.stderr

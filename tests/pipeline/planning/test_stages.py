@@ -43,21 +43,13 @@ def test_each_stage_is_shown_by_itself(told: str, heard: str) -> None:
     assert noting.open == 0
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_bar_names_its_stage_and_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Terminal()
+@pytest.mark.parametrize("watched", [True, False])
+def test_a_bar_names_its_stage_to_a_person_alone(monkeypatch: pytest.MonkeyPatch, watched: bool) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: watched)
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     with in_stages(Bars()) as stages:
         stages("judge", 0, 12)
         stages("judge", 5, 12)
-    assert "judging" in screen.getvalue()
-    quiet = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", quiet)
-    with in_stages(Bars()) as stages:
-        stages("judge", 5, 12)
-    assert quiet.getvalue() == ""
+    assert ("judging" in screen.getvalue(), screen.getvalue() == "") == (watched, not watched)

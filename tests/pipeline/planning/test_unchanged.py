@@ -82,7 +82,6 @@ def _alter(store, change, text, number, more):
 
 @pytest.fixture
 def night(tmp_path):
-    """Plans a night over one cache: the plan, and how many pairs were scored."""
     cache = Cache(tmp_path)
 
     def run(store, **more):
@@ -126,13 +125,15 @@ def test_copies_of_a_scope_as_it_was_go_and_stay_apart_as_before(night):
         {"settings": Settings(floor=-1.0, single=("pet",))},
         {"rejected": {rejection_key(memory("", "Has a dog."), memory("", "Has a dog named Rex."))}},
         {"rejected": {"of:texts that are gone"}},
+        {"settings": Settings(floor=-1.0, subject_keys=("boat",))},
     ],
-    ids=["thresholds", "floor", "single", "refused", "refused of what is gone"],
+    ids=["thresholds", "floor", "single", "refused", "refused of what is gone", "a key that names a subject"],
 )
 def test_whatever_decides_makes_a_night_judge_anew(night, more):
     store = messy_store()
-    night(store)
-    assert night(store, **more)[1]
+    store.rows["d1"]["metadata"] = {"boat": "Kestrel"}
+    night(store, settings=Settings(floor=-1.0))
+    assert night(store, **{"settings": Settings(floor=-1.0)} | more)[1]
 
 
 def test_other_rules_judge_anew(night, monkeypatch):
@@ -166,13 +167,6 @@ def test_whatever_a_memory_says_of_itself_makes_a_night_judge_its_scope_anew(nig
     night(store)
     store.rows["d1"] |= change
     assert night(store)[1]
-
-
-def test_a_key_that_names_a_subject_from_now_on_makes_a_night_judge_anew(night):
-    store = messy_store()
-    store.rows["d1"]["metadata"] = {"boat": "Kestrel"}
-    night(store, settings=Settings(floor=-1.0))
-    assert night(store, settings=Settings(floor=-1.0, subject_keys=("boat",)))[1]
 
 
 def test_what_turns_old_no_longer_stands_in_the_way_of_what_is_remembered(night, monkeypatch):

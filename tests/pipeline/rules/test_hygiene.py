@@ -39,31 +39,17 @@ JUNK[Junk.SECRET] = [  # not in a table, where a scanner would find them
 ]  # fmt: skip
 
 
-def classes_of(*texts: str) -> list[str | None]:
-    found = []
-    for text in texts:
-        hits = find_junk([memory("a", text)], HYGIENE)
-        found.append(hits[0].junk.value if hits else None)
-    return found
-
-
 @pytest.mark.parametrize("junk", Junk)
 def test_each_class_is_recognised(junk: Junk) -> None:
-    assert classes_of(*JUNK[junk]) == [junk.value] * len(JUNK[junk])
+    found = [find_junk([memory("a", text)], HYGIENE)[0].junk for text in JUNK[junk]]
+    assert found == [junk] * len(JUNK[junk])
 
 
-@pytest.mark.parametrize("text", [text for (text,) in rows_of(TABLE, "-")])
-def test_a_fact_is_never_junk(text: str) -> None:
-    assert classes_of(text) == [None]
-
-
-def test_no_line_of_the_sample_worlds_is_proposed() -> None:
-    memories = [
-        memory(f"{number:05}", line.text)
-        for number, line in enumerate(line for world in read_worlds(SAMPLES) for line in world.lines)
-    ]
-    assert len(memories) > 100
-    assert find_junk(memories, HYGIENE) == ()
+def test_a_fact_is_never_junk_nor_is_a_line_of_the_sample_worlds() -> None:
+    texts = [text for (text,) in rows_of(TABLE, "-")]
+    texts += [line.text for world in read_worlds(SAMPLES) for line in world.lines]
+    assert len(texts) > 100
+    assert find_junk([memory(f"{number:05}", text) for number, text in enumerate(texts)], HYGIENE) == ()
 
 
 @pytest.mark.parametrize(
@@ -108,19 +94,15 @@ def test_a_poisoned_memory_is_retired_with_a_person_and_never_unattended() -> No
         assert [each.id for each in store.read(ScopeFilter()).memories] == ["t"]
 
 
-def test_equal_words_ten_times_are_an_echo_and_one_stays() -> None:
+def test_equal_words_ten_times_are_an_echo_and_one_stays_unless_they_are_about_different_subjects() -> None:
     copies = [memory(f"v{n}", "User prefers Vim", days=n + 1) for n in range(ECHOES)]
     found = find_junk([*copies, memory("other", "User prefers Vim", scope=BOB)], [Junk.ECHO])
     assert [each.memory.id for each in found] == [f"v{n}" for n in range(1, ECHOES)]
     assert not any(each.certain for each in found)
     assert find_junk(copies[1:], [Junk.ECHO]) == ()
     assert find_junk([memory("p", "Hi!", pinned=True)], HYGIENE) == ()
-
-
-def test_equal_words_about_different_subjects_are_no_echo() -> None:
     accounts = [memory(f"v{n}", "Pays in 30 days", metadata={"account": f"Firm {n}"}) for n in range(ECHOES)]
-    plan = junk_plan(InMemoryStore(accounts), "echo")
-    assert plan.prunes == ()
+    assert junk_plan(InMemoryStore(accounts), "echo").prunes == ()
 
 
 @given(st.sampled_from([text for texts in JUNK.values() for text in texts]), st.integers(10_000, 99_999))
@@ -145,6 +127,9 @@ def test_a_secret_is_out_of_the_plan_and_its_file() -> None:
     assert member.shown_as("z").text_hash == member.text_hash == text_hash(TOKEN_TEXT)
     assert TOKEN[:12] not in dump_plan(plan) + repr(plan)
     assert parse_plan(dump_plan(plan)) == plan
+    rejected = frozenset({f"prune:{text_hash(TOKEN_TEXT)}"})  # then it is shown in no merge either
+    twice = InMemoryStore([memory("k", TOKEN_TEXT), memory("l", TOKEN_TEXT)])
+    assert junk_plan(twice, "secret", rejected=rejected).actions == ()
 
 
 def test_a_proposal_tells_how_old_the_memory_is() -> None:
@@ -154,20 +139,11 @@ def test_a_proposal_tells_how_old_the_memory_is() -> None:
     assert '"hash"' not in dump_plan(plan)
 
 
-def test_a_refused_secret_is_shown_in_no_merge_either() -> None:
-    rejected = frozenset({f"prune:{text_hash(TOKEN_TEXT)}"})
-    twice = InMemoryStore([memory("k", TOKEN_TEXT), memory("l", TOKEN_TEXT)])
-    assert junk_plan(twice, "secret", rejected=rejected).actions == ()
-
-
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_a_masked_text_never_holds_the_token(before: str, after: str) -> None:
+def test_a_masked_text_never_holds_the_token_nor_unlikely_words_beside_it(before: str, after: str) -> None:
+    """The secret half of a pair of keys is known by no form of its own."""
     text = f"{before} {TOKEN[:40]}{after}"
     assert TOKEN[:40] not in masked(text, find_secrets(f"x {TOKEN[:40]}"))
-
-
-def test_beside_a_secret_other_unlikely_words_are_masked_too() -> None:
-    """The secret half of a pair of keys is known by no form of its own."""
     text = "AWS: AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY in Frankfurt"
     assert masked(text, find_secrets(text)) == "AWS: [AWS Access Key] [secret] in Frankfurt"
 

@@ -90,22 +90,21 @@ class TestStale:
         assert len(prunes(old, accessed={"m1": ago(350), "m2": ago(1)})) == 1
 
 
-class TestFindings:
-    def test_a_finding_says_why_once(self):
-        found = prunes(
-            memory("a", created_at=ago(214.5), accessed_at=ago(200)),
-            memory("b", "Fixed bug", created_at=ago(-1)),
-            memory("c", "Fixed bug", created_at=ago(400)),
-            memory("d", accessed_at=ago(900)),
-            memory("e", created_at=ago(999), pinned=True),
-            memory("f", "[PINNED] Be kind", created_at=ago(999)),
-        )
-        assert [(prune.reason, prune.age_days, prune.detail.partition(";")[0]) for prune in found] == [
-            ("stale", 214, "214 days old, limit 180"),
-            ("vague", None, "2 meaningful words of at least 5, none of them specific"),
-            ("stale", 400, "400 days old, limit 180"),
-        ]
-        assert found[0].detail.endswith("; last read 200 days ago")
+def test_a_finding_says_why_once():
+    found = prunes(
+        memory("a", created_at=ago(214.5), accessed_at=ago(200)),
+        memory("b", "Fixed bug", created_at=ago(-1)),
+        memory("c", "Fixed bug", created_at=ago(400)),
+        memory("d", accessed_at=ago(900)),
+        memory("e", created_at=ago(999), pinned=True),
+        memory("f", "[PINNED] Be kind", created_at=ago(999)),
+    )
+    assert [(prune.reason, prune.age_days, prune.detail.partition(";")[0]) for prune in found] == [
+        ("stale", 214, "214 days old, limit 180"),
+        ("vague", None, "2 meaningful words of at least 5, none of them specific"),
+        ("stale", 400, "400 days old, limit 180"),
+    ]
+    assert found[0].detail.endswith("; last read 200 days ago")
 
 
 class TestVague:
@@ -127,8 +126,4 @@ class TestVague:
     )
     def test_a_specific_word_saves_any_text_it_opens(self, word, others):
         assert not is_vague(" ".join([word, *others]), min_words=5)
-
-
-def test_the_vocabularies_do_not_overlap_in_what_they_prove():
-    """A taste or an occasion is not at the same time a word that is empty by itself."""
-    assert not (HALF_EMPTY | TASTES) & (GENERIC | FILLERS)
+        assert not (HALF_EMPTY | TASTES) & (GENERIC | FILLERS)  # no word is both

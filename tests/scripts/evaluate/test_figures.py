@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 from mem0_dream.models.bundled.scorer import FOLDER
+from mem0_dream.models.guards import compare
+from mem0_dream.models.registry import load_encoder
 from mem0_dream.scripts.evaluate import figures
+from mem0_dream.scripts.evaluate.labelled import LabelledPair
+from mem0_dream.scripts.evaluate.quality import Models, measure
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeScorer
 
 ROWS = [
     {"id": "1", "a": "Likes green tea", "b": "likes green tea.", "label": "duplicate", "kind": "exact"},
@@ -84,3 +90,26 @@ def test_missing_figures_and_missing_data_are_one_sentence(data, monkeypatch, tm
     monkeypatch.setattr(figures, "FOLDER", tmp_path)
     assert figures.main([str(data), "--scorer", "bundled"]) == 2
     assert "holds no cross-validated figures" in capsys.readouterr().err
+
+
+def test_a_table_tells_what_each_kind_of_evidence_holds_back(data, capsys):
+    texts = (("User reports to Anna", "Anna reports to the user", 2),
+             ("User reports to Anna", "Anna manages the user", 0), ("Takes 20 mg", "Takes 40 mg", 2))  # fmt: skip
+    pairs = [LabelledPair(*each, "traps") for each in texts]
+    scorer = FakeScorer({(pair.a, pair.b): (0.99, 0.0, 0.01) for pair in pairs})
+    models = Models("fake", scorer, load_encoder("words"), Settings())
+    table = figures.bindings_table(measure(pairs, models), models)
+    assert table[1:4] == [["pairs", 2, 1], ["before", 1, 1], ["after", 0, 1]]
+    assert ["binding", "1 (1)", "0 (0)"] in table
+    assert figures.main([str(data), "--bindings", "--scorer", "keywords"]) == 0
+    assert "| pairs | 1 | 1 | 1 | 1 | 521 | 85 |" in capsys.readouterr().out
+
+
+def test_most_traps_are_held_back_without_a_scorer_and_most_duplicates_are_not():
+    rows = [line.split("\t") for line in figures.TRAPS.read_text(encoding="utf-8").splitlines()]
+    held = {label: [0, 0] for label in ("duplicate", "contradiction", "distinct")}
+    for label, a, b in rows:
+        held[label][bool(compare(a, b))] += 1
+    assert len({(a, b) for _, a, b in rows}) == sum(map(sum, held.values())) == 606
+    assert (sum(held["duplicate"]), held["duplicate"][1] <= 32) == (85, True)
+    assert held["contradiction"][1] + held["distinct"][1] >= 421

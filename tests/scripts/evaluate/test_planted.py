@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from graph_world import entity, write
 from markdown_trees import MEMORY, memory_file, write_tree
 from mem0_dream.scripts.evaluate import planted
 from mem0_dream.settings import Settings
@@ -17,11 +18,9 @@ def _project(root: Path) -> Path:
 
 def _graph(root: Path) -> Path:
     root.mkdir()
-    lines = [
-        {"type": "entity", "name": name, "entityType": kind, "observations": ["Is there."]}
-        for name, kind in (("web", "service"), ("api", "service"), ("ana", "person"))
-    ]
-    (root / "memory.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    kinds = {"web": "service", "api": "service", "ana": "person"}
+    lines = (entity(name, "Is there.", kind=kind) for name, kind in kinds.items())
+    write(root / "memory.json", lines, end="\n")
     return root / "memory.json"
 
 
@@ -48,12 +47,9 @@ def test_every_pair_is_planted_and_the_source_stays(tmp_path: Path, make) -> Non
     assert {pair.place for pair in pairs} >= {"other type"}
     outcomes = [planted.outcome(plan, pair) for pair in pairs]
     assert set(outcomes) <= set(planted.OUTCOMES)
-    assert "missed" not in {
-        came for pair, came in zip(pairs, outcomes, strict=True) if pair.form == "verbatim"
-    }
-    assert len(planted.table(pairs, outcomes).splitlines()) == 2 + 2 * 1 + len(
-        {(p.kind, p.form) for p in pairs}
-    ) + len({(p.kind, p.place) for p in pairs})
+    assert "missed" not in {planted.outcome(plan, pair) for pair in pairs if pair.form == "verbatim"}
+    rows = {(p.kind, row) for p in pairs for row in ("", p.form, p.place)}
+    assert len(planted.table(pairs, outcomes).splitlines()) == 2 + len(rows)
 
 
 def test_texts_stand_in_the_files_as_they_are(tmp_path: Path) -> None:
@@ -68,10 +64,7 @@ def test_entities_stand_there_a_second_time_under_other_names(tmp_path: Path) ->
     with graph.open("a") as lines:
         for name in ("garden shop", "book shop", "wine shop"):
             said = [f"{text} of the {name}" for text in ("Tools", "Opening", "Address", "Owner")]
-            lines.write(
-                json.dumps({"type": "entity", "name": name, "entityType": "shop", "observations": said})
-            )
-            lines.write("\n")
+            lines.write(entity(name, *said, kind="shop") + "\n")
     pairs = planted.plant_graph(graph, (), random.Random(1))  # noqa: S311
     held = {line["name"]: line["observations"] for line in map(json.loads, graph.read_text().splitlines())}
     assert [pair.form for pair in pairs] == ["parentheses", "general word"]

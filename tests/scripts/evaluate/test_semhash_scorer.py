@@ -10,6 +10,7 @@ from mem0_dream.models.scorer import PairInput
 from mem0_dream.records import Candidate, Label, Memory, Scope
 from mem0_dream.scripts.evaluate import quality as evaluate
 from mem0_dream.scripts.evaluate.quality import SemHashScorer, judge_alone
+from mem0_dream.testing import FakeEncoder
 
 SCOPE = Scope.of(user_id="u")
 
@@ -22,21 +23,10 @@ VECTORS = {"a": at(0), "near": at(20), "far": at(30), "Owns 2 boats": at(0), "Ow
 """Cosines to "a": 0.940 and 0.866, on the two sides of SemHash's default threshold of 0.9."""
 
 
-class CountingEncoder:
-    name = "angles"
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def encode(self, texts):
-        self.asked += texts
-        return np.array([VECTORS[text] for text in texts], dtype=np.float32).reshape(-1, 2)
-
-
 @pytest.fixture
 def scorer() -> SemHashScorer:
     pytest.importorskip("semhash")
-    return SemHashScorer(CountingEncoder())
+    return SemHashScorer(FakeEncoder(VECTORS))
 
 
 def test_semhash_drops_one_of_two_above_its_default_threshold(scorer):

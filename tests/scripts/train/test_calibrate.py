@@ -5,9 +5,8 @@ import pytest
 from mem0_dream.models.bundled.columns import read_once
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.scripts.evaluate.labelled import LabelledPair
-from mem0_dream.scripts.train import labelled
-from mem0_dream.scripts.train.calibrate import ORIGIN_MASS, mergeable, report, sample_weight, thresholds
-from mem0_dream.scripts.train.labelled import Table
+from mem0_dream.scripts.train import calibrate
+from mem0_dream.scripts.train.calibrate import Table, mergeable, report, thresholds
 
 ORIGIN = np.array(["hard"] * 4 + ["real"] * 4 + ["store"] * 4)
 GROUP = np.array(["1"] * 4 + ["ana"] * 4 + ["home"] * 2 + ["clean"] * 2)
@@ -26,30 +25,22 @@ def probability() -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     return np.stack([DUPLICATE, OPPOSED, 1 - DUPLICATE - OPPOSED], axis=1)
 
 
-def test_no_wrong_pair_reaches_the_automatic_threshold() -> None:
-    """The highest wrong pair, 0.8 among the hard ones, stays below."""
+def test_no_wrong_pair_reaches_the_automatic_threshold_and_reported_conflicts_keep_their_precision() -> None:
+    """The highest wrong pair is 0.8; a vetoed one needs no threshold, the next is 0.6; of conflicts 0.8 is the last."""
     limits = thresholds(probability(), table()).alone
-    assert limits.auto > 0.8
+    assert limits.auto > limits.contradiction == 0.8
     assert limits.duplicate <= limits.auto
-
-
-def test_a_vetoed_pair_does_not_hold_the_threshold_up() -> None:
-    """What a guard forbids is not merged, so it needs no threshold: the next wrong pair is 0.6."""
-    limits = thresholds(probability(), table(vetoes=(2,))).alone
-    assert 0.6 < limits.auto < 0.8
+    assert 0.6 < thresholds(probability(), table(vetoes=(2,))).alone.auto < 0.8
     assert mergeable(probability(), table(vetoes=(2,)))[2] == 0.0
 
 
-def test_reported_conflicts_keep_their_precision() -> None:
-    """0.8 is the one real conflict among the hard pairs; the next, 0.2, is none."""
-    assert thresholds(probability(), table()).alone.contradiction == 0.8
-
-
 def test_each_origin_has_its_share_of_the_weight() -> None:
-    weight = sample_weight(table())
+    weight = calibrate.sample_weight(table())
     sums = {origin: weight[origin == ORIGIN].sum() for origin in ("hard", "real", "store")}
     for origin, total in sums.items():
-        assert total / sums["hard"] == pytest.approx(ORIGIN_MASS[origin] / ORIGIN_MASS["hard"])
+        assert total / sums["hard"] == pytest.approx(
+            calibrate.ORIGIN_MASS[origin] / calibrate.ORIGIN_MASS["hard"]
+        )
 
 
 def test_the_report_counts_false_merges() -> None:
@@ -79,4 +70,4 @@ def test_the_rules_are_told_which_text_the_network_saw_in_the_other():
         for there, refused in ((0.97, False), (0.0, True)):  # of the short text by the long one
             read = read_once(short, long, np.array([there, 0.0, 0.0]), np.array([1.0, 0.0, 0.0]))
             pair = LabelledPair(a, b, 0, "real")
-            assert labelled.table([pair], [PairInput(a, b, 0.8)], [read]).refused.tolist() == [refused]
+            assert calibrate.table([pair], [PairInput(a, b, 0.8)], [read]).refused.tolist() == [refused]

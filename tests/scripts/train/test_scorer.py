@@ -25,7 +25,6 @@ USERS = 6
 
 
 def labelled_rows(sets: Sequence[int]) -> list[dict[str, object]]:
-    """Duplicate, contradiction and distinct pairs of the given contrast sets."""
     groups = read_short(SHORT)
     rows: list[dict[str, object]] = []
     for number in sets:
@@ -47,7 +46,6 @@ def write_rows(path: Path, rows: Sequence[dict[str, object]]) -> None:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data folder in the shape that the training reads, a few dozen pairs of each kind."""
     folder = tmp_path / "data"
     write_rows(folder / "pairs" / "dev.jsonl", labelled_rows(range(SETS)))
     write_rows(folder / "pairs" / "real_dev.jsonl", labelled_rows(range(SETS, 2 * SETS)))

@@ -27,7 +27,6 @@ def test_dangling_and_orphans():
 
 
 def related(graph, *lines, edges=()):
-    """The memories of these lines, and the new relations between those that have these."""
     found, opened = graph.nodes(*lines)
     kind = kind_of(opened)
     kind._relate = True
@@ -109,21 +108,11 @@ def test_a_drafted_memory_is_judged_as_a_second_pass_would(graph):
     assert others == {"a: one.", "b: two.", "near: one three."}
 
 
-class CountingEncoder(FakeEncoder):
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked: list[str] = []
-
-    def encode(self, texts):
-        self.asked += texts
-        return super().encode(texts)
-
-
 def test_only_what_may_be_one_is_embedded(graph):
     said = "Runs as a container behind the gateway and writes its logs to the central collector"
     texts = dict.fromkeys(("billing", "search", "upload"), said)
     texts |= {"mail queue": f"{said}, and holds letters", "letters": f"{said}, the queue of all mail"}
-    encoder = CountingEncoder()
+    encoder = FakeEncoder()
     lines = [entity(name, text, kind="service") for name, text in texts.items()]
     with graph.judged(FakeScorer(), *lines, encoder=encoder) as opened:
         propose(opened)

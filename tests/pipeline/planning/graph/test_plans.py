@@ -140,25 +140,27 @@ def test_relations_are_repaired_on_request_alone(graph):
     assert graph.undone(opened)
 
 
-def test_relations_are_counted_against_the_budget_in_their_own_unit(graph):
-    edges = [relation("shop", f"part {number}") for number in range(9)]
-    opened = graph.open(*twins()[2:4], *edges, relation("shop", "blog"), repair_relations=True)
-    opened.settings = opened.settings.model_copy(update={"max_delete": 0.3})
-    plan = propose(opened)
-    assert str(opened.overdraft(plan)).startswith("9 of 10 relations of graph=m.jsonl (90%")
-    with pytest.raises(errors.BudgetExceededError):
-        opened.apply(plan, now=NOW)
-    assert graph.same()
+NINE = [relation("shop", f"part {number}") for number in range(9)]
+TAB = [text for n in range(4) for text in (f"Use tab {n} in tests", f"Never use tab {n} in tests")]
 
 
-def test_observations_are_counted_against_the_budget_in_their_own_unit(graph):
-    said = (text for n in range(4) for text in (f"Use tab {n} in tests", f"Never use tab {n} in tests"))
-    opened = graph.open(entity("Billing", *said, *(f"Has part {chr(97 + n) * 3}" for n in range(8))))
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ((*twins()[2:4], *NINE, relation("shop", "blog")), "9 of 10 relations of graph=m.jsonl (90%"),
+        ((entity("Billing", *TAB, *(f"Has part {c * 3}" for c in "abcdefgh")),), "4 of 16 observations of graph=m.jsonl (25%"),
+    ],
+    ids=["relations", "observations"],
+)  # fmt: skip
+def test_what_goes_is_counted_against_the_budget_in_its_own_unit(graph, lines, told):
+    opened = graph.open(*lines, repair_relations=True)
     opened.settings = opened.settings.model_copy(update={"max_delete": 0.2, "min_delete": 0})
     plan = propose(opened)
-    assert len(plan.conflicts) == 4
     answered = plan.with_choices({conflict.id: "a" for conflict in plan.conflicts})
-    assert str(opened.overdraft(answered)).startswith("4 of 16 observations of graph=m.jsonl (25%")
+    assert str(opened.overdraft(answered)).startswith(told)
+    with pytest.raises(errors.BudgetExceededError):
+        opened.apply(answered, now=NOW)
+    assert graph.same()
 
 
 def test_an_open_conflict_blocks_no_question_about_names(graph):
@@ -198,12 +200,15 @@ def test_an_undo_leaves_what_the_agent_wrote_since(graph):
     assert "strict-mode" in held
 
 
-def test_an_entity_of_a_type_named_relation_is_changed_as_any_other(graph):
-    opened = graph.open(entity("uses", *ASKED, kind="relation"))
+@pytest.mark.parametrize("said", [ASKED, ["Ask before\u2028deploying\x85 on Fridays"] * 2])
+def test_an_entity_of_a_type_named_relation_is_changed_as_any_other(graph, said):
+    """And a separator that JSON does not escape ends no line of a plan."""
+    opened = graph.open(entity("uses", *said, kind="relation"))
     plan = propose(opened)
     assert "[graph:uses] — 1 observation stands twice" in opened.reporter(plan).lines()
     apply(opened, plan)
-    assert graph.entities()["uses"] == [ASKED[0]]
+    assert graph.entities()["uses"] == [said[0]]
+    assert graph.undone(opened)
 
 
 def test_nothing_is_forgotten_without_a_reason_for_the_archive(graph):
@@ -267,12 +272,6 @@ def test_doubled_lines_become_one_and_keep_unknown_fields(graph, first, second, 
     assert apply(opened).moved == ()
     assert graph.path.read_text() == "\n".join([entity("a", *said, **one), other, ""])
     assert propose(opened).actions == ()
-    assert graph.undone(opened)
-
-
-def test_a_separator_that_json_does_not_escape_ends_no_line_of_a_plan(graph):
-    opened = graph.open(entity("a", *["Ask before\u2028deploying\x85 on Fridays"] * 2))
-    assert apply(opened).run
     assert graph.undone(opened)
 
 

@@ -31,8 +31,8 @@ def test_a_plan_gives_the_index_no_line_for_a_file_that_is_gone_by_now(project):
 
 
 def test_a_memory_of_a_type_named_index_is_no_index(project):
-    project.write(a=memory_file(MOVED, name="a", kind="index"))
-    kinds = [(action.kind, action.category) for action in project.plan().actions]
+    plan = project.write(a=memory_file(MOVED, name="a", kind="index")).plan()
+    kinds = [(action.kind, action.category) for action in plan.actions]
     assert kinds == [(ActionKind.REWRITE, "index"), (ActionKind.REINDEX, None)]
 
 

@@ -12,6 +12,7 @@ from builders import skipped
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 from killing import dies
 from markdown_trees import MEMORY, NOW, Project, fingerprint, git, look, memory_file, open_store
+from markdown_world import RULES
 from mem0_dream.models.scorer import PairInput, PairScores, distinct
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
@@ -76,13 +77,12 @@ def test_the_pass_does_what_it_should_once_and_is_taken_back(tree):
 
 
 def _killed_after(project: Project, steps: int) -> bool:
-    """Apply until the process dies after so many changes; say whether it died."""
     with project.open(supersede=True) as session:
         plan = look(session).plan
         return dies(session.store, steps + 1, lambda: session.apply(plan, now=NOW))
 
 
-def test_killed_anywhere_resume_ends_where_an_unkilled_run_does(tmp_path):
+def test_killed_anywhere_a_run_is_resumed_as_if_unkilled_or_taken_back(tmp_path):
     def contents(made):
         return {name: row[0] for name, row in fingerprint(made.root).items()}
 
@@ -95,11 +95,8 @@ def test_killed_anywhere_resume_ends_where_an_unkilled_run_does(tmp_path):
         assert contents(made) == contents(whole)
         steps += 1
     assert steps >= 7
-
-
-def test_killed_anywhere_undo_gives_everything_back(tmp_path):
-    for steps in (1, 4, 6):
-        made = tree_in(tmp_path / f"k{steps}")
+    for steps in (1, 4, 6):  # an undo takes back a killed run, too
+        made = tree_in(tmp_path / f"u{steps}")
         assert _killed_after(made, steps)
         assert made.undone()
 
@@ -323,19 +320,10 @@ def test_a_merge_that_a_second_pass_would_merge_again_is_left_out(project, names
         assert look(session).plan.actions == ()
 
 
-RULES = """Letters are one page long.
-They name the city first.
-They never apologise for gaps.
-They are built from the base template by the letter script.
-The title of a role has no comma.
-Numbers come from the canonical table.
-Bo reads them."""
-
-
 def test_files_that_tell_the_same_are_asked_about_whatever_the_scorer_thinks(project):
-    whole = RULES.replace("Bo reads them.", "Ines signs them. Old letters stay in the archive.")
+    whole = f"{RULES}Ines signs them. Old letters stay in the archive."
     files = {
-        "letter_quality": memory_file(RULES, name="letter quality", date="2026-01-01"),
+        "letter_quality": memory_file(f"{RULES}Bo reads them.", name="letter quality", date="2026-01-01"),
         "letter_quality_all": memory_file(whole, name="letter quality, all rules", date="2026-03-01"),
         "archive": memory_file(whole.replace("signs", "binds"), name="the archive", kind="user"),
     }
@@ -352,8 +340,6 @@ def test_files_that_tell_the_same_are_asked_about_whatever_the_scorer_thinks(pro
 
 
 class _NeitherSaysAll(FakeScorer):
-    """Takes texts for duplicates of which neither follows from the other."""
-
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         return PairScores(super().score(pairs).probabilities, np.zeros((len(pairs), 2), dtype=np.float32))
 

@@ -37,7 +37,7 @@ def test_use_is_read_from_lines_of_the_convention(said, expected):
     assert read(said) == expected
 
 
-def test_a_date_in_a_sentence_is_content():
+def test_a_date_in_a_sentence_is_content_and_critical_is_a_line_or_a_field():
     said = [f"{word}: 2021-03-01" for word in ("Created", "Added", "Learned")]
     said += [f"{begun} production since 2021-03-01" for begun in ("In", "Used in")]
     said += [
@@ -46,12 +46,13 @@ def test_a_date_in_a_sentence_is_content():
     ]
     assert read(said) == (0, 0, 0, None, None)
     assert not any(map(is_bookkeeping, said))
-
-
-def test_critical_is_read_from_a_line_or_a_field():
-    said = (
-        "critical: true", "Critical: yes", "[PINNED] keep", "pinned: true", "Never delete, critical: true",
-    )  # fmt: skip
+    said = [
+        "critical: true",
+        "Critical: yes",
+        "[PINNED] keep",
+        "pinned: true",
+        "Never delete, critical: true",
+    ]
     assert all(usage([text]).critical for text in said)
     assert usage([], {"critical": True}).critical
 
