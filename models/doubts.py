@@ -309,7 +309,8 @@ def misplaced(a: str, b: str) -> Words:
     """
     if b < a:
         return misplaced(b, a)[::-1]
-    return _only(a, b) or _denied_crosswise(a, b)
+    found = _only(a, b) or _denied_crosswise(a, b) or _parts_turned(a, b) or _cause(a, b)
+    return found or _either(_most, a, b)
 
 
 def of_another(a: str, b: str) -> Words:
@@ -365,6 +366,38 @@ def _polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
             said[denials] |= significant_words(pattern("denied").sub(" ", clause))
     affirmed, denied = said
     return frozenset(affirmed - denied), frozenset(denied - affirmed)
+
+
+def _parts_turned(a: str, b: str) -> Words:
+    """Two signs of the same parts in another order: owner/name, name/owner."""
+    part, signs = pattern("part"), pattern("joined_parts")
+    mine, theirs = (
+        {tuple(part.findall(sign.lower())): sign for sign in signs.findall(text)} for text in (a, b)
+    )
+    turned = ((x, y) for x in mine if x not in theirs for y in theirs if sorted(x) == sorted(y))
+    return next(((mine[x], theirs[y]) for x, y in turned), ())
+
+
+def _cause(a: str, b: str) -> Words:
+    """Of two things the one that is for the other, and in the other text comes from it."""
+    if _longest(a, b) > BRIEF:
+        return ()
+    mine, theirs = ({unit.key: unit for unit in bound(text).units if unit.marker} for text in (a, b))
+    bare, bare_there = ({unit.key for unit in bound(text).units if not unit.marker} for text in (a, b))
+    for one, other in (("for", "from"), ("from", "for")):
+        first = next((unit for unit in mine.values() if unit.marker == one), None)
+        second = next((unit for unit in theirs.values() if unit.marker == other), None)
+        if first and second and first.key != second.key and second.key in bare and first.key in bare_there:
+            return f"{one} {first.text}", f"{other} {second.text}"
+    return ()
+
+
+def _most(a: str, b: str) -> Words:
+    """The most of all in one text, and only more than others in the other: oldest, older."""
+    mine, theirs = (set(pattern("part").findall(text.lower())) for text in (a, b))
+    most = (word for word in sorted(mine - theirs) if word.endswith("est"))
+    more = ((word, word.removesuffix("est") + "er") for word in most)
+    return next((words for words in more if words[1] in theirs - mine), ())
 
 
 def _other_count(a: str, b: str) -> Words:
