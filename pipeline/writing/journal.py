@@ -22,38 +22,10 @@ from ..plan import Action, sorts
 from ..stores.base import Snapshot
 from ..stores.files import Database, moment_of
 
-
-class RunState(StrEnum):
-    """How far a run has come."""
-
-    APPLYING = "applying"
-    APPLIED = "applied"
-    UNDOING = "undoing"
-    UNDONE = "undone"
-
-
-class Operation(StrEnum):
-    """What a change does to the store."""
-
-    ADD = "add"
-    REPLACE = "replace"
-    AMEND = "amend"
-    REMOVE = "remove"
-
-
-class ChangeState(StrEnum):
-    """How far one change has come."""
-
-    INTENDED = "intended"
-    DONE = "done"
-    TAKEN_BACK = "taken back"
-
-
-class Outcome(StrEnum):
-    """The outcome of an action."""
-
-    APPLIED = "applied"
-    SKIPPED = "skipped"
+RunState = StrEnum("RunState", "APPLYING APPLIED UNDOING UNDONE")
+Operation = StrEnum("Operation", "ADD REPLACE AMEND REMOVE")  # what a change does to the store
+ChangeState = StrEnum("ChangeState", {"INTENDED": "intended", "DONE": "done", "TAKEN_BACK": "taken back"})
+Outcome = StrEnum("Outcome", "APPLIED SKIPPED")  # of an action
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Where a store is; vector stores without a backend of their own, and rare ways of the others."""
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -123,48 +125,29 @@ def test_closing_hangs_up_on_a_chroma_server(chroma_server, shared_encoder, tmp_
 
 
 def config(provider: str, **values: Any) -> dict[str, Any]:
-    return {"vector_store": {"provider": provider, "config": {"collection_name": "memories", **values}}}
+    return {"vector_store": {"provider": provider, "config": {"collection_name": "memories"} | values}}
 
 
-EQUAL = [
-    (config("qdrant", path="/data/q"), config("qdrant", path="/data/../data/q/")),
-    (config("qdrant", host="Box", port=6333), config("qdrant", url="http://box", api_key="k")),
-    (config("qdrant"), {"vector_store": {"config": {"collection_name": "memories"}}}),
-    ({}, {"vector_store": {"provider": "qdrant", "config": {"collection_name": "mem0"}}}),
-    (
-        config("pgvector", user="alice", password="x", host="db", port=5432, dbname="app"),
-        config("pgvector", connection_string="postgresql://bob:y@DB/app?sslmode=require"),
-    ),
-    (
-        config("pgvector", connection_string="host=db dbname=app user=a password=b"),
-        config("pgvector", connection_pool=SimpleNamespace(conninfo="postgresql://c@db/app")),
-    ),
-    (config("redis", redis_url="redis://u:p@box:1"), config("redis", redis_url="redis://v:q@box:1")),
-    (config("chroma", tenant="t", api_key="one"), config("chroma", tenant="t", api_key="two")),
-]
-DIFFERENT = [
-    config("qdrant", path="/data/q"),
-    config("qdrant", path="/data/r"),
-    config("faiss", path="/data/q"),
-    config("chroma", path="/data/q"),
-    config("chroma", host="box", port=8000),
-    config("qdrant", host="box", port=1),
-    config("qdrant", host="box", port=2),
-    config("pgvector", connection_string="postgresql://a:b@db/one"),
-    config("pgvector", connection_string="postgresql://a:b@db/two"),
-    config("pgvector", connection_string="postgresql://a:b@/one?host=/run/pg"),
-    config("milvus", url="http://box"),
-    {"vector_store": {"provider": "qdrant", "config": {"collection_name": "other", "path": "/data/q"}}},
-]
+PLACES = json.loads(Path(__file__).with_name("places.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("one", "two"), EQUAL)
+def fingerprint(provider: str, values: dict[str, Any]) -> str:
+    """Of a configuration; in one a ready pool of connections is named."""
+    if pool := values.get("connection_pool"):
+        values = {"connection_pool": SimpleNamespace(**pool)}
+    section = config(provider, **values)["vector_store"]
+    return store_fingerprint({"vector_store": section if provider else {"config": section["config"]}})
+
+
+@pytest.mark.parametrize(("one", "two"), PLACES["equal"])
 def test_equal_places_have_equal_fingerprints(one, two):
-    assert store_fingerprint(one) == store_fingerprint(two)
+    assert fingerprint(*one) == fingerprint(*two)
 
 
-def test_different_places_have_different_fingerprints():
-    assert len({store_fingerprint(found) for found in DIFFERENT}) == len(DIFFERENT)
+def test_different_places_have_different_fingerprints_and_nothing_said_is_a_place():
+    found = [fingerprint(*place) for place in PLACES["different"]]
+    assert len(set(found)) == len(found)
+    assert store_fingerprint({}) == fingerprint("qdrant", {"collection_name": "mem0"})
 
 
 def test_a_client_and_its_configuration_agree(tmp_path):

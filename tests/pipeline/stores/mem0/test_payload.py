@@ -1,6 +1,8 @@
 """What a raw payload says."""
 
+import json
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,73 +12,30 @@ from mem0_dream.pipeline.stores.mem0.rows import CORE_KEYS, decoded, encoded, is
 from mem0_dream.records import Memory, Scope
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+CASES = json.loads(Path(__file__).with_name("payloads.json").read_text(encoding="utf-8"))
 
 
 def parsed(**payload: Any) -> Memory:
     return parse_memory(Snapshot("1", {"data": "Likes tea", **payload}))
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("2025-03-01T12:00:00+00:00", NOON),
-        ("2025-03-01T05:00:00-07:00", NOON),
-        ("2025-03-01T12:00:00Z", NOON),
-        ("2025-03-01T12:00:00", NOON),
-        (NOON.timestamp(), NOON),
-        (int(NOON.timestamp() * 1000), NOON),
-        (NOON, NOON),
-        (None, None),
-        ("", None),
-        ("last week", None),
-        (0, None),
-        ("1970-01-01T00:00:00Z", None),
-        ("1971-12-31T23:59:59Z", None),
-        (True, None),
-        (1e300, None),
-        (float("nan"), None),
-    ],
-)
-def test_dates_of_all_kinds_are_read_as_utc(value, expected):
-    assert moment(value) == expected
-    assert parsed(created_at=value).created_at == expected
+@pytest.mark.parametrize("value", [*CASES["noon"], NOON])
+def test_dates_of_all_kinds_are_read_as_utc(value):
+    assert moment(value) == parsed(created_at=value).created_at == NOON
 
 
-@pytest.mark.parametrize(
-    ("payload", "expected"),
-    [
-        ({"category": "food", "type": "fact", "categories": ["x"]}, "food"),
-        ({"category": " ", "type": "fact"}, "fact"),
-        ({"categories": ["health", "food"]}, "food/health"),
-        ({"categories": ["food", "health"]}, "food/health"),
-        ({"categories": []}, None),
-        ({"category": None}, None),
-        ({"category": 7}, "7"),
-        ({}, None),
-    ],
-)
-def test_the_category_comes_from_the_first_key_that_names_one(payload, expected):
+@pytest.mark.parametrize("value", CASES["no moment"])
+def test_what_is_no_date_is_none(value):
+    assert moment(value) is parsed(created_at=value).created_at is None
+
+
+@pytest.mark.parametrize(("expected", "payload"), CASES["category"])
+def test_the_category_comes_from_the_first_key_that_names_one(expected, payload):
     assert parsed(**payload).category == expected
 
 
-@pytest.mark.parametrize(
-    ("payload", "expected"),
-    [
-        ({"pinned": True}, True),
-        ({"immutable": "true"}, True),
-        ({"critical": 1}, True),
-        ({"pinned": "Yes"}, True),
-        ({"pinned": "forever"}, True),
-        ({"data": "[PINNED] Blood type O-"}, True),
-        ({"data": "  [PINNED] Blood type O-"}, True),
-        ({"data": "\n\t[pinned] Blood type O-"}, True),
-        ({"data": "\ufeff[Pinned] Blood type O-"}, True),
-        ({"pinned": "False"}, False),
-        ({"pinned": 0, "immutable": None, "critical": ""}, False),
-        ({"data": "About [PINNED] notes"}, False),
-    ],
-)
-def test_pins_are_seen(payload, expected):
+@pytest.mark.parametrize(("expected", "payload"), CASES["pinned"])
+def test_pins_are_seen(expected, payload):
     assert parsed(**payload).pinned is expected
 
 
