@@ -106,6 +106,10 @@ class TestJournal:
 class TestCommandLine:
     def test_a_skip_is_counted_listed_and_withdrawn(self, store: InMemoryStore, dream: Invoke) -> None:
         dream(*ALICE, answers="skip\ny\n")
+        assert dream(*ALICE).stdout == (
+            "Dream complete. Nothing new to propose.\n"
+            "1 conflict was left open earlier: `mem0-dream reject --list`\n"
+        )
         assert dream(*ALICE, "--auto").stdout == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=1\n"
         assert "Answered: 1 skipped; see `mem0-dream reject --list`" in dream("status", "--all").stdout
         (line,) = dream("reject", "--list").stdout.splitlines()

@@ -11,7 +11,7 @@ from graph_world import entity, relation, write
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.terminal import Escaping
-from mem0_dream.pipeline.reporting.text import one_line, visible
+from mem0_dream.pipeline.reporting.text import TEXT_WIDTH, clip, one_line, visible
 from mem0_dream.records import Scope
 from mem0_dream.testing import InMemoryStore
 from typed import on_store
@@ -41,6 +41,7 @@ def leaks(told: Iterable[str]) -> list[str]:
 def test_what_is_shown_is_shown_as_it_is(text: str) -> None:
     assert visible(text).isprintable()
     assert one_line(text).isprintable()
+    assert len(clip(text)) <= TEXT_WIDTH
     if text.isprintable():
         assert visible(text) == text
     assert visible(visible(text)) == visible(text)

@@ -10,9 +10,7 @@ import pytest
 from click.testing import CliRunner
 from e2e_cli import ALICE
 from graph_world import NOW, day, entities, entity, relation, relations, write
-from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.cli.night import schedule_text
 from typed import run
 
 
@@ -115,23 +113,6 @@ def test_a_focus_says_what_it_protects(call):
     assert len(told(call, "attention")["in_focus"]) == 2
     assert "holds no word" in call("attention", "--focus", "the", code=2).stderr
     assert "Focus: none set" in call("attention", "--reset").stdout
-
-
-def test_a_schedule_carries_all_that_was_given(tmp_path):
-    (tmp_path / "c.yaml").write_text("mem0_dream: {graph: {forget_unused: 120d}}")
-    given = ("--config", str(tmp_path / "c.yaml"), "--scorer", "keywords", "--max-delete", "1")
-    line = ["schedule", "--print", "cron", "--store", "graph", "--file", str(tmp_path / "g.jsonl"), *given]
-    done = CliRunner().invoke(main, line)
-    parts = (" ".join(given[:2]), "--scorer keywords", "--max-delete 1.0", "--if-due --auto")
-    assert all(part in done.stdout for part in parts), done.output
-    for kind in ("cron", "systemd", "launchd"):
-        text = schedule_text(kind, ["mem0-dream", "--file", "/a b/100%.jsonl"], zone="Europe/Berlin")
-        assert "Europe/Berlin" in text
-        assert "a b" in text
-    with pytest.raises(UsageError):
-        schedule_text("cron", ["x"], zone="Mars/Olympus")
-    nowhere = CliRunner().invoke(main, ["schedule", "--print", "cron", "--store", "graph"])
-    assert (nowhere.exit_code, "Name one graph" in nowhere.stderr) == (2, True)
 
 
 HOOK = Path(__file__).resolve().parents[3] / "integrations" / "hooks" / "end-of-project.sh"

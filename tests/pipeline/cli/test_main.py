@@ -105,22 +105,6 @@ class TestAnswers:
         assert "The text: " in done.stdout
         assert "Tabs in Go code, spaces elsewhere." in {row["text"] for row in store.rows.values()}
 
-    def test_a_skip_is_not_asked_again(self, store: InMemoryStore, dream: Invoke) -> None:
-        dream(*ALICE, answers="skip\ny\n")
-        assert dream(*ALICE).stdout == (
-            "Dream complete. Nothing new to propose.\n"
-            "1 conflict was left open earlier: `mem0-dream reject --list`\n"
-        )
-        store.rows["tabs1"]["text"] = "Always uses tabs for indentation in Go code."
-        assert "Conflicts (1):" in dream(*ALICE, "--dry-run").stdout
-
-    @pytest.mark.parametrize("answer", ["n", "N", "no"])
-    def test_declined(self, store: InMemoryStore, dream: Invoke, answer: str) -> None:
-        before = whole(store)
-        assert dream(*ALICE, answers=f"b\n{answer}\n").stdout.endswith("Cancelled. No changes made.\n")
-        assert whole(store) == before
-        assert dream("runs").stdout == "No runs yet.\n"
-
     @pytest.mark.parametrize("answers", ["", "b\n", "b\nwhat\n"])
     def test_the_end_of_the_input_is_no_consent(self, store, dream, answers):
         before = whole(store)

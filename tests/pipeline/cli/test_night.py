@@ -247,6 +247,8 @@ def test_an_entry_for_mem0_names_configuration_and_scopes(tmp_path: Path) -> Non
         ("--config m.yaml", "Say whose memories"),
         ("--all", "No configuration"),
         ("--config m.yaml --all -- --retyre", "No such option"),
+        ("--store graph", "Name one graph"),
+        ("--config m.yaml --all --time-zone Mars/Olympus", "There is no time zone 'Mars/Olympus'"),
     ],
 )
 def test_an_entry_that_would_fail_is_refused_at_once(words: str, told: str) -> None:
@@ -260,6 +262,7 @@ def test_an_entry_that_would_fail_is_refused_at_once(words: str, told: str) -> N
         ("--root /p --memory-dir /p/m", "md /p --memory-dir /p/m"),
         ("--store platform --org o1 --all", "platform --org o1 --all"),
         ("--store server --url http://m:8000 --user-id al", "server http://m:8000 --user-id al"),
+        ("--file /a --scorer keywords --max-delete 1", "graph /a --max-delete 1.0 --scorer keywords"),
     ],
 )
 def test_an_entry_names_its_place(words: str, line: str) -> None:
@@ -282,7 +285,9 @@ def test_an_entry_says_where_its_key_comes_from(kind: str, store: str, variable:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_further_options_are_carried(tmp_path: Path, kind: str) -> None:
-    text = printed("--print", kind, "--config", str(tmp_path / "m.yaml"), "--all", "--", "--retire").stdout
+    words = ("--config", str(tmp_path / "a b.yaml"), "--all", "--time-zone", "Europe/Berlin")
+    text = printed("--print", kind, *words, "--", "--retire").stdout
+    assert all(part in text for part in ("a b.yaml", "Europe/Berlin"))
     assert text.index("--all") < text.index("--retire") < text.index("--if-due") < text.index("--auto")
 
 

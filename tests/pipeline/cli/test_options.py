@@ -95,6 +95,9 @@ def test_a_printed_command_reaches_the_same_store(options: Options, words: str, 
 
 
 def test_a_key_of_the_hosted_platform_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = CliRunner().invoke(main, ["--all"])
+    nowhere = "mem0-dream: No configuration: give mem0's own with --config mem0.yaml.\n"
+    assert (told.exit_code, told.stderr) == (2, nowhere)
     monkeypatch.setenv("MEM0_API_KEY", "m0-secret")
     told = CliRunner().invoke(main, ["--all"])
     assert told.exit_code == 2

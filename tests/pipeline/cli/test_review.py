@@ -11,7 +11,6 @@ from builders import BOB, memory, plan_of
 from click.testing import CliRunner
 from e2e_cli import Invoke, living
 from mem0_dream.pipeline.cli import asking as cli_review, main as cli_module
-from mem0_dream.pipeline.cli.terminal import colours
 from mem0_dream.pipeline.judging.calibration import parse_pairs
 from mem0_dream.pipeline.plan import Merge
 from mem0_dream.pipeline.planning.doubts import open_question, ranked
@@ -232,13 +231,6 @@ class TestAsked:
         assert (alone in shown) == (answer == "a")
         if answer == "all":
             assert "dog1" not in dream("--user-id", "alice", "--dry-run").stdout
-
-    @pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
-    def test_a_plain_terminal_gets_no_escape_sequence(self, dream, monkeypatch, variable, value):
-        monkeypatch.setenv(variable, value)
-        monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-        assert not colours()
-        assert "\x1b" not in dream(*ALL, "--review", answers="n\nn\nn\ny\n").output
 
 
 def test_rival_values_are_never_offered_as_one_text() -> None:

@@ -40,6 +40,7 @@ class TestCommands:
         told = json.loads(dream("status", "--all", "--json").stdout)
         assert told["kind"] == "memory"
         assert told["scopes"][1] == {"scope": {"user_id": "bob"}, "memories": 1}
+        assert dream("--user-id", "bob", "status").stdout == dream("status", "--user-id", "bob").stdout
 
     def test_json_is_safe_for_a_terminal(self, store: InMemoryStore, dream: Invoke) -> None:
         text = "Likes \ue000 tea\u202e and \U0010fffd cake\ud800 a lot."
@@ -93,6 +94,7 @@ class TestCommands:
     def test_a_plan_file_that_does_not_fit(self, store, dream, tmp_path, change, sentence):
         before, file = whole(store), tmp_path / "plan.jsonl"
         dream("plan", *ALICE, "-o", str(file))
+        dream("apply", str(file), "--yes", "--max-delete", "0.1", code=3)
         file.write_text(change(file.read_text()))
         refused = dream("apply", str(file), "--yes", code=2)
         assert sentence in refused.stderr
@@ -105,11 +107,6 @@ class TestCommands:
         for file in (tmp_path / "missing", tmp_path, binary):
             assert dream("apply", str(file), "--yes", code=2).stderr.count("\n") == 1
         assert dream("plan", *ALICE, "-o", str(tmp_path / "no" / "where"), code=2).stderr.count("\n") == 1
-
-    def test_the_budget_holds_for_a_plan_file(self, dream: Invoke, tmp_path: Path) -> None:
-        file = str(tmp_path / "plan.jsonl")
-        dream("plan", *ALICE, "-o", file)
-        dream("apply", file, "--yes", "--max-delete", "0.1", code=3)
 
     def test_forget(self, store: InMemoryStore, dream: Invoke) -> None:
         before = whole(store)
@@ -145,9 +142,6 @@ class TestCommands:
         shown = dream(*ALICE, "--dry-run").stdout
         assert "Conflicts" not in shown
         assert "Merges (1):" in shown
-
-    def test_options_before_a_command_count_for_it(self, dream: Invoke) -> None:
-        assert dream("--user-id", "bob", "status").stdout == dream("status", "--user-id", "bob").stdout
 
 
 class TestBadInput:
@@ -187,12 +181,6 @@ class TestBadInput:
         told = dream("--all", "--dry-run", settings=settings, code=2)
         assert told.stderr.startswith(f"mem0-dream: {sentence}")
         assert told.stderr.count("\n") == 1
-
-    def test_no_configuration(self) -> None:
-        told = CliRunner().invoke(cli_module.main, ["--all"])
-        assert (told.exit_code, told.stderr) == (
-            2, "mem0-dream: No configuration: give mem0's own with --config mem0.yaml.\n",
-        )  # fmt: skip
 
     def test_a_store_that_fails_halfway(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
         store.before_write, before = went_away, whole(store)
