@@ -24,8 +24,7 @@ from .files import digest, is_utf8, json_text, stamp
 from .files.exchange import remove_file, replace_file
 from .mem0.rows import SCOPE_KEYS, parse_memory
 
-PRESETS = ("mem0", "claude-mem", "hindsight", "mcp-memory-service", "plain")
-"""Mappings of the table `exports`, the most telling first."""
+PRESETS = ("mem0", "claude-mem", "hindsight", "mcp-memory-service", "plain")  # the most telling first
 _DATES = {"created_at": "created_at", "updated_at": "updated_at", "accessed_at": "last_accessed_at"}
 _FIELDS = ("rows", "id", "text", *SCOPE_KEYS[:4], "category", *_DATES, "expires", "metadata")
 _EXPIRES, _METADATA, _TEXT = "expiration_date", "metadata", "text"
@@ -37,11 +36,7 @@ Mapped = Mapping[str, tuple[str, ...]]
 
 
 def read_mapping(text: str) -> dict[str, tuple[str, ...]]:
-    """Read `--map`: a preset, fields, or both, where they differ from it; `UsageError` if one is unknown.
-
-    >>> read_mapping("text=content,id=uuid")["text"]
-    ('content',)
-    """
+    """Read `--map`: a preset, fields, or both, where they differ from it; `UsageError` if one is unknown."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     named = parts[0] if parts and "=" not in parts[0] else "plain"
     if named not in PRESETS:
@@ -160,7 +155,6 @@ class JsonlStore(base.Store):
         return self._map
 
     def _get(self, row: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401
-        """What a record has under the first path of a field that says something."""
         values = (_at(row, path) for path in self._map.get(name, ()))
         return next((value for value in values if value not in (None, "", [], {})), None)
 
@@ -273,7 +267,6 @@ class JsonlStore(base.Store):
         return (json_text(whole, indent=2) + "\n").encode()
 
     def _read(self, path: Path) -> _Rows:
-        """All records of a file; a line that is none, or an id that stands twice, is a fault."""
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:

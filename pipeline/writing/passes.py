@@ -22,8 +22,7 @@ from ..stores.files import Database, moment_of
 from .lock import Owner
 
 Ids = Collection[Hashable]
-LastPass = tuple[datetime, Ids]
-"""When the same memories were last passed over, and the names of what there was, or became."""
+LastPass = tuple[datetime, Ids]  # when the same memories were passed over, and what there was, or became
 
 
 def due_reason(

@@ -21,10 +21,8 @@ from typing import Literal
 
 from ....errors import RefusedChangeError, StoreLockedError
 
-WRITER_SECONDS = 10.0
-"""How long another program may keep a file open for writing; the kernel lets others wait 45 s for us."""
-Grip = Literal["held", "busy", "none"]
-"""The lease is ours; another program has the file open; or there are no leases on this file."""
+WRITER_SECONDS = 10.0  # that another program may keep a file open for writing; we may let it wait 45 s
+Grip = Literal["held", "busy", "none"]  # the lease is ours; another program has the file open; no leases here
 _TEMPORARY = ".mem0-dream.tmp"
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _CURRENT_DIRECTORY = -100  # AT_FDCWD

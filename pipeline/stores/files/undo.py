@@ -32,8 +32,7 @@ _IN_MEMORY = 64  # states of files that are held besides being kept
 
 Note = Mapping[str, Any]
 Lines = Sequence[bytes]
-Resolve = Callable[[Lines, Lines, Lines], Lines | None]
-"""Settles lines that both sides changed, from (base, ours, theirs); None where it cannot."""
+Resolve = Callable[[Lines, Lines, Lines], Lines | None]  # settles (base, ours, theirs), None where it cannot
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +233,6 @@ def merge_lines(
     """What comes of two changes of the same lines; None where both changed the same ones.
 
     Lines that both put into one place stand in the order that `order` gives, else ours first.
-
-    >>> merge_lines([b"a", b"b"], [b"a", b"x", b"b"], [b"a", b"b", b"c"])
-    [b'a', b'x', b'b', b'c']
     """
     edits = sorted([*_edits(base, ours, 0), *_edits(base, theirs, 1)], key=lambda e: (e[0], e[1], e[3]))
     merged: list[bytes] = []

@@ -20,8 +20,7 @@ from ..files import json_text
 from ..files.undo import FileHistory, Image, read_image
 from .entities import content, parts_of, usage
 
-SECTIONS = {"pattern": "stablePatterns", "preference": "preferences"}
-"""Which types of memories may be promoted, and where to."""
+SECTIONS = {"pattern": "stablePatterns", "preference": "preferences"}  # which types may be promoted where
 _UPDATED, _CONSOLIDATED, _CONFIG = "lastUpdated", "lastConsolidation", "memoryConfig"
 
 

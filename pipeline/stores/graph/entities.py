@@ -24,14 +24,12 @@ from ....models.text.tables import expression
 from ....records import Memory, says_pinned, text_hash
 
 RELATIONS = "relations"  # part of an entity that holds its outgoing relations
-BROKEN_LINES = "::broken lines"
-"""Id of all unreadable lines of a graph, which are moved away and brought back together."""
+BROKEN_LINES = "::broken lines"  # id of all unreadable lines of a graph, moved away and brought back together
 TYPES = ("pattern", "mistake", "tech-insight", "research", "preference", "competitor", "design", "stack")
 """Types that a graph's table always shows, in this order."""
 SENTENCE_TYPES = ("pattern", "mistake", "tech-insight", "preference", "design", "research")
 """Types whose names are labels of what is said, and not what it is said about."""
-LEARNINGS = tuple(kind for kind in TYPES if kind != "preference")
-"""Types of the convention that an unattended run may forget."""
+LEARNINGS = tuple(kind for kind in TYPES if kind != "preference")  # an unattended run may forget these
 PROMOTED_MARK, MERGED_MARK = "Promoted to core memory: ", "Merged from: "
 _ITEM, _MORE, _PART = "- ", "\n  ", "::"
 _HASH = re.compile(r"[0-9a-f]{12}")
@@ -54,11 +52,7 @@ def entity_text(name: str, observations: Iterable[str]) -> str:
 
 
 def edited_observations(name: str, text: str) -> list[str]:
-    r"""The observations in a text that a person edited; `ValueError` if it is no list under that name.
-
-    >>> edited_observations("Rex", "Rex\n- is a dog\n- barks\n  at night")
-    ['is a dog', 'barks\nat night']
-    """
+    """The observations in a text that a person edited; `ValueError` if it is no list under that name."""
     head = _inner(name)
     if not f"{text}\n".startswith(f"{head}\n"):
         raise ValueError("the name of an entity stays as it is")
@@ -105,20 +99,12 @@ def observation_key(observation: str) -> str:
 
 
 def parts_of(name: str) -> tuple[str, ...]:
-    """The words of a name, in lower case.
-
-    >>> parts_of("SSOProvider_v2"), parts_of("data service")
-    (('sso', 'provider', 'v', '2'), ('data', 'service'))
-    """
+    """The words of a name, in lower case."""
     return tuple(part.casefold() for part in _WORDS.findall(name))
 
 
 def words_of(name: str) -> str:
-    """A name as words: separators become spaces, and camel case is taken apart.
-
-    >>> words_of("react_useEffect-cleanup")
-    'react use Effect cleanup'
-    """
+    """A name as words: separators become spaces, and camel case is taken apart."""
     spaced = "".join(
         f" {char}" if char.isupper() and before.islower() else char
         for before, char in zip(" " + name, name, strict=False)
@@ -163,11 +149,7 @@ class Usage:
 
 
 def usage(observations: Iterable[str], fields: Mapping[str, Any] | None = None) -> Usage:
-    """Read the use of a memory from its observations, and from fields of its line such as `critical`.
-
-    >>> usage(["Applied in shop - HELPFUL", "Applied in blog - NOT HELPFUL"]).effectiveness
-    0.5
-    """
+    """Read the use of a memory from its observations, and from fields of its line such as `critical`."""
     lines = [text.strip() for text in observations]
     applied = [text for text in lines if _APPLIED.match(text)]
     also = [[int(figure) for figure in match.groups()] for text in lines if (match := _ALSO.match(text))]

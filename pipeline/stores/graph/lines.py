@@ -20,8 +20,7 @@ from ..files import is_utf8, json_text
 from .entities import observation_key
 
 Edge = tuple[str, str, str]  # from, to, type
-READABLE_SHARE = 0.5
-"""At least this share of the lines must be entities or relations, or of another kind that says which."""
+READABLE_SHARE = 0.5  # of the lines must be entities or relations, or of another kind that says which
 FIELDS = {"entity": ("name", "entityType"), "relation": ("from", "to", "relationType")}
 """The texts that a line of each kind must hold; an entity has `observations`, too."""
 KNOWN = frozenset({"type", "observations", *FIELDS["entity"]})  # what the server knows of an entity
@@ -234,11 +233,7 @@ class GraphDocument:
 
 
 def foreign_reason(document: GraphDocument) -> str | None:
-    """Why a file is no graph of a memory server; None if it is one, or empty.
-
-    >>> foreign_reason(GraphDocument.parse(b'{"entities": [], "relations": []}'))
-    'it is one JSON object with "entities" and "relations", as some other servers keep a graph'
-    """
+    """Why a file is no graph of a memory server; None if it is one, or empty."""
     lines = [line for line in document.lines if line.raw.strip()]
     own = sum(line.kind in FIELDS for line in lines)
     unknown = sum(

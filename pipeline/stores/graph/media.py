@@ -26,14 +26,12 @@ if TYPE_CHECKING:
     from mcp import ClientSession, StdioServerParameters
 
 LOCK_SECONDS = 10.0  # how long a write waits for another program that holds the lock beside the file
-READ_SECONDS = 0.5
-"""How long a read waits for a program that has the file open for writing; then it reads what is there."""
+READ_SECONDS = 0.5  # that a read waits for a program that writes; then it reads what is there
 ANSWER_SECONDS = 60.0  # how long the server may take for one answer
 SERVER = "server-memory"  # stands in the command of the memory server, however it was started
 _PLACE_VARIABLE, _DEFAULT_PLACE = "MEMORY_FILE_PATH", "memory.jsonl"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-Process = tuple[int, Sequence[str], Mapping[str, str]]
-"""A running program: its number, the words of its command, its environment."""
+Process = tuple[int, Sequence[str], Mapping[str, str]]  # number, words of the command, environment
 
 
 class FileMedium:
@@ -97,7 +95,6 @@ def server_on(path: Path, processes: Iterable[Process] | None = None) -> int | N
 
 
 def _running() -> Iterator[Process]:
-    """The memory servers whose environment this user may read."""
     import psutil
 
     for process in psutil.process_iter():

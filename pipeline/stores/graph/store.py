@@ -34,8 +34,7 @@ _WHOLE = "whole"
 _CODING = ("utf-8", "surrogateescape")
 _LEFT = "left by us"  # what we left may hold nothing but lines of other tools; it can still be undone
 _LAST, _BROUGHT_BACK = "last run", "brought back"
-FOCUS = "focus"
-"""Name of the note with the topic that a person set, to protect what is about it; None if taken back."""
+FOCUS = "focus"  # note of the topic that a person set, to protect what is about it; None if taken back
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,12 @@ INDEX = "MEMORY.md"
 MAX_LINES = 200  # what an agent loads of its index
 GATHERED = "from_daily_logs.md"  # the file that takes in new facts for which no other file is the place
 MAX_FILE = 1_000_000  # bytes of the largest file that is read; no memory is that long
-PATTERNS = (".claude/agent-memory/*", ".claude/projects/*/memory", ".claude/memory")
-"""Where coding agents keep memories inside a project."""
+PATTERNS = (".claude/agent-memory/*", ".claude/projects/*/memory", ".claude/memory")  # of coding agents
 OTHER_PLACES = ("memory", "memories", "memory-bank", "memory_bank", ".serena/memories", "docs/memory")
 """Where other agents may; too plain a name to be read unasked."""
 NONE_FOUND = "No memory directories found"
 _NOT_MEMORIES = frozenset({"logs", "sessions", "archive"})  # folders that hold raw material
-_ABOUT = re.compile(r"(?:(?i:readme)|INDEX|MEMORY(?:[_-][A-Z_-]+)?)\.md$")
-"""Files about the memories, and indexes of old: they are no memories."""
+_ABOUT = re.compile(r"(?:(?i:readme)|INDEX|MEMORY(?:[_-][A-Z_-]+)?)\.md$")  # indexes of old are none
 _PATHS = ("paths", "globs", "fileMatchPattern")  # frontmatter that says for which files a rule is loaded
 _IMPORT = re.compile(r"(?<![\w`@])@((?:~/|\.{0,2}/)?[\w./-]+\.\w+)")
 IMPORTS, _DEPTH = "Claude Code", 5  # who follows imports, and how far imports of imports
@@ -151,8 +149,7 @@ def _title(path: Path, project: Path) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in words if word) or "Project"
 
 
-EVERYBODY = frozenset({"memory bank", "Serena", "notes", "named"})
-"""Rows of no one agent: whoever is told to may open these files."""
+EVERYBODY = frozenset({"memory bank", "Serena", "notes", "named"})  # of no one agent
 ORDER = ("always", "index", "described", "matching", "asked")  # what is loaded most stands first
 
 

@@ -22,8 +22,7 @@ from ..files import digest
 BOM = codecs.BOM_UTF8
 ENTRIES = 2  # fewest bullets of a file of lists
 DESCRIBED_ENTRIES = 4  # the same where the frontmatter describes it: a few are the parts of one memory
-WHOLE = "whole-file"
-"""In the place of an entry's name: the file with everything in it, also one that does not exist yet."""
+WHOLE = "whole-file"  # in the place of an entry's name: all of a file, also of one that does not exist yet
 INDEX_CATEGORY = "index"
 _STRAY = {0xDC00 + byte: 0xF700 + byte for byte in range(0x80, 0x100)}
 """A byte that is no UTF-8 becomes the private character U+F700 + byte: unlike a surrogate it can be
@@ -184,12 +183,9 @@ def lines_of(text: str) -> list[Line]:
 
 
 def edit_lines(old: Sequence[Line], new: str, *, newline: str, bullet: str = "") -> str:
-    r"""Write a new text (LF between its lines) over some lines, and keep the bytes of each line that stays.
+    """Write a new text (LF between its lines) over some lines, and keep the bytes of each line that stays.
 
     New lines end with `newline`; a new first one stands behind the bullet, the others are indented under it.
-
-    >>> edit_lines(lines_of("a\r\nb"), "a\nc", newline="\n")
-    'a\r\nc'
     """
     contents = new.split("\n")
     kept: dict[int, Line] = {}
@@ -230,11 +226,7 @@ def _entries(body: str, offset: int, *, mixed: bool) -> list[Entry]:
 
 
 def file_of(memory_id: str) -> str:
-    """The file in which a memory stands.
-
-    >>> file_of(".claude/memory/notes.md#0123456789")
-    '.claude/memory/notes.md'
-    """
+    """The file in which a memory stands."""
     return split_id(memory_id)[0]
 
 
@@ -246,9 +238,5 @@ def split_id(memory_id: str) -> tuple[str, str]:
 
 
 def whole_id(file: str) -> str:
-    """The id of a file with everything in it.
-
-    >>> whole_id("memory/MEMORY.md")
-    'memory/MEMORY.md#whole-file'
-    """
+    """The id of a file with everything in it."""
     return f"{file}#{WHOLE}"

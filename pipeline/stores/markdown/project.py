@@ -34,8 +34,7 @@ _SNIFFED = 1024  # bytes in which a zero marks a binary file
 _SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})
 GIT_SECONDS = 20  # how long one question to the history may take
 _MOVES = 5  # so many renames one after another are followed
-_EQUAL = 95
-"""Per cent two files share if one is the other under a new name; less may be what was left after a split."""
+_EQUAL = 95  # per cent that a renamed file keeps; less may be what was left after a split
 _PATHS_AT_ONCE = 500
 
 

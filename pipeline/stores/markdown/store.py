@@ -84,14 +84,13 @@ class _File:
 
 
 class MarkdownStore(Store):
-    """Memories in Markdown files; what goes is copied to the archive first."""
+    """Memories in Markdown files; what goes is archived first, and nothing beside them is ever changed."""
 
     kind = "md"
     called = "a directory of Markdown memories"
     capabilities = Capabilities(in_place=True)
 
     def __init__(self, directories: Sequence[MemoryDirectory], *, root: Path, state: Path) -> None:
-        """Bind the directories; nothing outside of them and of our own state is ever changed."""
         self.directories = tuple(directories)
         self.root = root.resolve()
         # Named by the project alone: a folder that a new agent adds must not hide earlier runs.
@@ -158,7 +157,6 @@ class MarkdownStore(Store):
         self._history.close()
 
     def _place(self, memory_id: str) -> tuple[MemoryDirectory, Path, str]:
-        """Directory, file and part of an id that names a directory of this store, and leads nowhere else."""
         file, part = split_id(memory_id)
         for directory in sorted(self.directories, key=lambda item: -len(item.name)):
             if file.startswith(directory.name + "/"):

@@ -27,8 +27,7 @@ from .vendors import ChromaBackend, MilvusBackend, PgvectorBackend, QdrantBacken
 _LIST_BOUND = 1_000_000  # rows asked for at once where mem0's own list is the only way; many servers cap it
 _COUNT_KEYS = ("count", "row_count", "num_entities", "document_count", "vector_count", "total_vector_count")
 _PLACE_KEYS = table_words("listings", "places")
-LISTING_FAULTS = table_pairs("listings", "faults")
-"""Why mem0's listing of a provider cannot be trusted; with `WRITABLE` these are all that mem0 knows."""
+LISTING_FAULTS = table_pairs("listings", "faults")  # of all providers but those that are `WRITABLE`
 _NEW, _MARKER = ".new", ".saving"
 
 

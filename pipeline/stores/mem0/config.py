@@ -39,8 +39,7 @@ _PATH_KEYS = frozenset({"path", "db_path", "history_db_path"})
 _NUMBER_KEYS = ("port", "dims", "dimensions")
 _SECRET_KEYS = re.compile(r"key|password|secret|token|credential|connection_string|url", re.IGNORECASE)
 _EXTRAS = {"chromadb": "chroma", "psycopg": "pgvector", "pymilvus": "milvus"}
-_UNASKED = "mem0-dream"
-"""Provider, inside mem0's factories, of the stand-in for models that a pass never asks."""
+_UNASKED = "mem0-dream"  # provider, in mem0's factories, of the stand-in for models that are never asked
 
 
 class Unasked:
@@ -168,7 +167,6 @@ def _expanded(value: Any, key: str, file: Path) -> Any:
 
 
 def _validated(values: Mapping[str, Any], origin: str) -> Any:
-    """mem0's own view of the configuration, with nothing in it that is not needed here."""
     from pydantic import ValidationError
 
     try:

@@ -285,11 +285,7 @@ _JSON_PREFIX = "mem0_dream_json:"
 
 
 def parse_memory(snapshot: Snapshot) -> Memory:
-    """Turn a raw row into a memory.
-
-    >>> parse_memory(Snapshot("1", {"data": "Likes tea", "user_id": "alice", "category": "food"})).category
-    'food'
-    """
+    """Turn a raw row into a memory."""
     payload = {key: decoded(value) for key, value in snapshot.payload.items()}
     text = str(payload.get("data") or "")
     return Memory(

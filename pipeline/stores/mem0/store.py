@@ -276,7 +276,6 @@ class Mem0Store(Store):
 
 
 def _session(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The ids by which mem0 searches and links."""
     return {key: payload[key] for key in SESSION_KEYS if payload.get(key)}
 
 

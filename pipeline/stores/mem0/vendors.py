@@ -402,7 +402,6 @@ class MilvusBackend(Backend):
 
 
 def _expression(filters: Filters) -> str:
-    """The filter as Milvus writes it; keys and values are quoted, whatever they hold."""
     clauses = [f"metadata[{_quoted(key)}] == {_quoted(value)}" for key, value in sorted(filters.items())]
     return " and ".join(clauses)
 

@@ -189,7 +189,6 @@ class PlatformStore(RemoteStore):
         return next((str(item["id"]) for item in results or () if item.get("id")), None)
 
     def _event(self, event_id: str) -> Mapping[str, Any]:
-        """An event once it has ended, or as it stands when patience has."""
         told: Mapping[str, Any] = {"status": "RUNNING"}
         for _ in range(1 + _EVENT_LOOKS // self._caller.patience.looks):
             if told.get("status") not in _RUNNING:
@@ -267,7 +266,6 @@ class ServerStore(RemoteStore):
     record_path, search_path = "/memories/{}", "/search"
 
     def _listing(self, ids: Mapping[str, str]) -> Listed:
-        """Of every entity if no id is given, as far as the server lists them."""
         totals, gaps = self._totals(), [*self._known_faults()]
         asked = [dict(ids)] if ids else [{name: value} for name, value in sorted(totals)]
         rows: dict[str, Row] = {}
@@ -320,7 +318,6 @@ class ServerStore(RemoteStore):
         return rows
 
     def _known_faults(self) -> tuple[str, ...]:
-        """Why the listing of the server's own vector store cannot be trusted, if that is known."""
         configured = self._ask("reading the configuration", "GET", "/configure", missing_ok=True)
         store = configured.get("vector_store") if isinstance(configured, Mapping) else None
         provider = str(store.get("provider") or "") if isinstance(store, Mapping) else ""

@@ -32,12 +32,9 @@ Row = Mapping[str, Any]
 Listed = tuple[Iterable[Row], frozenset[str], tuple[str, ...]]
 """Records, expired ones included; ids of those that others rest on; why it is not provably complete."""
 
-DATES_KEY = "mem0_dream_dates"
-"""Metadata key of the dates that a change of ours would have made the server forget."""
-RESTORED_KEY = "mem0_dream_restores"
-"""Metadata key of the id under which a memory was known before it was deleted and brought back."""
-MARK_KEY = "mem0_dream_mark"
-"""Metadata key of the name of the change that added a memory, since such a service chooses the id itself."""
+# Metadata keys: of dates that a change of ours would make a server forget; of the former id of a memory that
+# was brought back; of the name of the change that added it, since such a service chooses the id itself.
+DATES_KEY, RESTORED_KEY, MARK_KEY = "mem0_dream_dates", "mem0_dream_restores", "mem0_dream_mark"
 _NOTES = frozenset({DATES_KEY, RESTORED_KEY, MARK_KEY})
 _LEFT_ALONE = ("immutable", "replaced_by", "synthesized")
 _PAST = frozenset({"superseded", "merged", "archived", "deleted"})
@@ -357,11 +354,7 @@ def _not_kept(memory_id: str) -> StoreError:
 
 
 def memory_of(row: Row, *, held: bool = False) -> Memory:
-    """Turn a record into a memory.
-
-    >>> memory_of({"id": "1", "memory": "Likes tea", "user_id": "ann", "categories": ["food"]}).category
-    'food'
-    """
+    """Turn a record into a memory."""
     held_with_it = row_metadata(row)
     told = {key: value for key, value in held_with_it.items() if key not in _NOTES}
     noted = held_with_it.get(DATES_KEY)
