@@ -63,11 +63,8 @@ class FaissBackend(Backend):
         vectors, rows, places = self._count({}), set(store.docstore), list(store.index_to_id.values())
         loaded = store.index is not None and len(places) == vectors == len(rows) and set(places) == rows
         if not loaded:
-            damage = (
-                f"the FAISS store {name} in {self._folder} is damaged or was not loaded: {vectors} vectors, "
-                f"{len(rows)} memories, {len(places)} places; restore it from a backup"
-            )
-            return (damage,)
+            told = f"the FAISS store {name} in {self._folder} is damaged or was not loaded: {vectors} vectors"
+            return (f"{told}, {len(rows)} memories, {len(places)} places; restore it from a backup",)
         return (self._changed(),) if self._stamps() != self._stamp else ()
 
     def backup(self, folder: Path) -> tuple[Path, ...]:
@@ -154,10 +151,8 @@ class FaissBackend(Backend):
         return [stamp(file) for file in _pair(self._folder, self._store.collection_name)]
 
     def _changed(self) -> str:
-        return (
-            f"another process has written to the FAISS store in {self._folder} since it was opened; "
-            "stop the agent that runs on it and run again"
-        )
+        told = f"another process has written to the FAISS store in {self._folder} since it was opened"
+        return f"{told}; stop the agent that runs on it and run again"
 
     def _places(self) -> dict[str, int]:
         return {row_id: place for place, row_id in self._store.index_to_id.items()}

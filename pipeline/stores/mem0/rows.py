@@ -86,11 +86,8 @@ class Backend:
         before, rows, after = self.count(filters), list(self.rows(filters)), self.count(filters)
         listed, gaps = len({row.id for row in rows}), self.faults()
         if before is not None and after is not None and not before == listed == after:
-            reason = (
-                f"{before} rows were counted before the listing, {listed} listed and {after} counted after "
-                "it; stop the agent that writes to the store and run again"
-            )
-            gaps = (*gaps, reason)
+            told = f"{before} rows were counted before the listing, {listed} listed and {after} counted after"
+            gaps = (*gaps, f"{told} it; stop the agent that writes to the store and run again")
         return rows, gaps
 
     def get(self, ids: Iterable[str]) -> dict[str, Snapshot]:

@@ -270,13 +270,11 @@ class PgvectorBackend(Backend):
 
     def _rows(self, filters: Filters) -> Iterator[Snapshot]:
         condition, values = _clauses(filters)
-        query = (
-            f"SELECT id::text, payload FROM {{table}} WHERE {condition} "
-            f"AND (%s::uuid IS NULL OR id > %s::uuid) ORDER BY id LIMIT {self.page}"
-        )
+        condition += f" AND (%s::uuid IS NULL OR id > %s::uuid) ORDER BY id LIMIT {self.page}"
         last, got = None, self.page
         while got == self.page:
-            page = self._ask(query, [*values, last, last])
+            asked = f"SELECT id::text, payload FROM {{table}} WHERE {condition}"
+            page = self._ask(asked, [*values, last, last])
             yield from (Snapshot(row_id, payload or {}) for row_id, payload in page)
             last, got = page[-1][0] if page else None, len(page)
 

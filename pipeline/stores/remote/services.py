@@ -38,10 +38,6 @@ _ANYTHING: Mapping[str, Any] = {"OR": [{key: "*"} for key in ("user_id", "agent_
 _LISTINGS = 4
 _RUNNING = frozenset({"PENDING", "RUNNING"})
 _EVENT_LOOKS = 40
-_LINKED = (
-    "memory {id} superseded older memories, which would count as current again if it were deleted; "
-    "with --retire it can be hidden"
-)
 
 
 def open_platform(
@@ -106,11 +102,8 @@ class PlatformStore(RemoteStore):
             if filters is base and (newest := _newest(rows.values())):
                 filters = {"AND": [base, {"created_at": {"lte": newest}}]}
         told = " or ".join(str(count) for count in sorted(counts))
-        gap = (
-            f"{len(rows)} memories were listed where the platform counts {told}; "
-            "somebody is removing memories meanwhile, run again later"
-        )
-        return rows.values(), frozenset(), (gap,)
+        gap = f"{len(rows)} memories were listed where the platform counts {told}; somebody is removing"
+        return rows.values(), frozenset(), (f"{gap} memories meanwhile, run again later",)
 
     def _swept(self, filters: Mapping[str, Any], *, merged: bool) -> tuple[dict[str, Row], set[int]]:
         """Every record of all pages once, and how many the pages said there are: equal if nothing moved."""
@@ -158,8 +151,9 @@ class PlatformStore(RemoteStore):
         return {"AND": [{key: value} for key, value in sorted(ids.items())]}
 
     def _refuses_deletion(self, row: Row) -> str | None:
-        """A memory that superseded others keeps them from coming back."""
-        return _LINKED.format(id=row["id"]) if row.get("linked_memory_ids") else None
+        told = "superseded older memories, which would count as current again if it were deleted"
+        hint = "with --retire it can be hidden"
+        return f"memory {row['id']} {told}; {hint}" if row.get("linked_memory_ids") else None
 
     def _page(self, filters: Mapping[str, Any], number: int, *, merged: bool) -> Mapping[str, Any]:
         """One page of a listing, or (number 0) its count alone; one that is gone is empty, and counts -1."""

@@ -58,13 +58,6 @@ class TestRead:
         assert not everything.gaps
         assert not bot.gaps
 
-    def test_a_count_that_differs_is_a_gap(self, qdrant, monkeypatch):
-        store, _ = qdrant.filled(["Likes tea", "Likes coffee"])
-        monkeypatch.setattr(store.backend, "count", lambda filters: 3)
-        inventory = store.read(ALICE)
-        assert inventory.gaps
-        assert inventory.gaps[0].startswith("3 rows were counted before the listing, 2 listed")
-
     def test_rows_without_a_role_are_the_users(self, qdrant):
         store, (first, second) = qdrant.filled(["Likes tea", "Likes oat milk"])
         row = store.backend.get([first])[first]
