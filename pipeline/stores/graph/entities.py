@@ -13,15 +13,14 @@ other line, such as "Created: ..." or "in use since 2021", is content and does n
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from ....models.text.tables import expression
-from ....records import Memory, says_pinned, text_hash
+from ....records import Memory, noted_moment, says_pinned, text_hash
 
 RELATIONS = "relations"  # part of an entity that holds its outgoing relations
 BROKEN_LINES = "::broken lines"  # id of all unreadable lines of a graph, moved away and brought back together
@@ -34,7 +33,7 @@ PROMOTED_MARK, MERGED_MARK = "Promoted to core memory: ", "Merged from: "
 _ITEM, _MORE, _PART = "- ", "\n  ", "::"
 _HASH = re.compile(r"[0-9a-f]{12}")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
-_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _ALSO = re.compile(r"^Also applied: (\d{1,6}) times, (\d{1,6}) helpful, (\d{1,6}) not helpful$")
 _HELPFUL, _UNHELPFUL, _CRITICAL = (expression("graph", key) for key in ("helpful", "unhelpful", "critical"))
 _BORN, _APPLIED, _LAST_USED = (expression("graph", key) for key in ("born", "applied", "last_used"))
@@ -199,11 +198,8 @@ def combined(observations: Iterable[Iterable[str]]) -> tuple[str, ...]:
 
 def _dates(text: str) -> list[datetime]:
     """All ISO dates in a text that exist, as the beginning of that day in UTC."""
-    days = []
-    for match in _DATE.finditer(text):
-        with contextlib.suppress(ValueError):
-            days.append(datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC))
-    return days
+    found = map(noted_moment, _DATE.findall(text))
+    return [day for day in found if day is not None]
 
 
 def _stated(text: str) -> float | None:

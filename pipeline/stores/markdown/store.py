@@ -53,8 +53,8 @@ class _File:
         name, described, kind = (_line(document.value(key)) for key in ("name", "description", "type"))
         text = entry.text if entry else document.body or described or name
         stated = _moment_of(text.lstrip("([")[:_DATE_LENGTH]) if entry else None
-        days = {match[0] for match in _NAMED_DAY.finditer(self.path.stem)}
-        days = days or {day.date().isoformat() for day in (*created, *updated)}
+        told = {day.date().isoformat() for day in (*created, *updated)}
+        days = {*_NAMED_DAY.findall(self.path.stem)} or told
         texts = ((k, v) for item in reversed(values) for k, v in item.items() if isinstance(v, str))
         flags = (document.value(key) for key in ("pinned", "critical", "protected"))
         marked = any(flag in (True, "true", "yes") for flag in flags)
@@ -205,17 +205,15 @@ class MarkdownStore(Store):
 
     def _file(self, directory: MemoryDirectory, path: Path, state: Image) -> _File:
         note = self._history.noted(str(path), state.digest)
-        held = self._parsed.get(path)
-        if held is None or held[0] != state.digest:
-            ids = note["ids"] if note else None
-            held = (state.digest, parse(state.data, ids=ids, mixed=path == directory.path / INDEX))
-            self._parsed[path] = held
+        if path not in self._parsed or self._parsed[path][0] != state.digest:
+            ids, mixed = note["ids"] if note else None, path == directory.path / INDEX
+            self._parsed[path] = state.digest, parse(state.data, ids=ids, mixed=mixed)
         if directory.path not in self._commits:
             self._commits[directory.path] = latest_commits(directory.path)
             self._dirty |= changed_files(directory.path)
         committed, dirty = self._commits[directory.path].get(path), note is None and path in self._dirty
         dated = note["dated_ns"] if note else state.mtime_ns
-        return _File(path, directory.name, state, held[1], committed, dirty, dated)
+        return _File(path, directory.name, state, self._parsed[path][1], committed, dirty, dated)
 
     def _update(self, change: Update | Delete) -> str:
         memory_id, text = change.id, change.text if isinstance(change, Update) else None
@@ -290,8 +288,7 @@ def _moment_of(value: object) -> datetime | None:
 
 
 def _dates(values: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> list[datetime]:
-    found = (_moment_of(item.get(name)) for item in values for name in names)
-    return [moment for moment in found if moment is not None]
+    return [day for item in values for name in names if (day := _moment_of(item.get(name))) is not None]
 
 
 def _line(value: object) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from ....errors import DreamError, StoreError
-from ....records import Memory, Scope, as_utc, says_pinned
+from ....records import Memory, Scope, noted_moment, says_pinned
 from ..base import Snapshot
 
 Filters = Mapping[str, str]
@@ -338,17 +338,11 @@ def decoded(value: Any) -> Any:
 
 def moment(value: Any) -> datetime | None:
     """A date of any kind mem0 has stored as aware UTC, or None; large numbers are milliseconds."""
-    try:
-        if isinstance(value, bool) or value is None:
-            return None
-        if isinstance(value, int | float):
-            seconds = value / 1000 if value > _MILLISECONDS_FROM else value
-            stamp = datetime.fromtimestamp(seconds, UTC)
-        else:
-            stamp = as_utc(datetime.fromisoformat(str(value).strip()))
-    except (ValueError, OverflowError, OSError):
-        return None
-    return stamp if stamp.year >= _FIRST_REAL_YEAR else None
+    stamp = noted_moment(str(value).strip())
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with suppress(ValueError, OverflowError, OSError):
+            stamp = datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS_FROM else value, UTC)
+    return stamp if stamp is not None and stamp.year >= _FIRST_REAL_YEAR else None
 
 
 def last_day(value: Any) -> date | None:

@@ -67,27 +67,21 @@ def test_the_same_lines_changed_since_are_left_alone(history, path):
     assert b"vier" in path.read_bytes()
 
 
-def test_a_removed_and_a_new_file_turn_back(history, path, tmp_path):
+@pytest.mark.parametrize("theirs", [False, True])
+def test_a_removed_and_a_new_file_turn_back_unless_others_wrote_there_since(history, path, tmp_path, theirs):
     was, new = look(path), tmp_path / "new" / "index.md"
     history.write(path, None, before=read_image(path), key="gone")
     history.write(new, b"first", before=None, key="new")
     assert not path.exists()
-    history.take_back(path, "gone")
-    history.take_back(new, "new")
-    assert look(path) == was
-    assert not new.exists()
-
-
-def test_a_file_that_others_made_or_changed_meanwhile_is_theirs(history, path, tmp_path):
-    new = tmp_path / "index.md"
-    history.write(path, None, before=read_image(path), key="gone")
-    history.write(new, b"first", before=None, key="new")
-    path.write_bytes(b"theirs")
-    new.write_bytes(b"theirs")
     for file, key in ((path, "gone"), (new, "new")):
+        if not theirs:
+            history.take_back(file, key)
+            continue
+        file.write_bytes(b"theirs")
         with pytest.raises(RefusedChangeError, match="changed since"):
             history.take_back(file, key)
         assert file.read_bytes() == b"theirs"
+    assert theirs or (look(path) == was and not new.exists())
 
 
 def test_a_write_is_refused_once_the_file_moved_or_is_read_only(history, path):
