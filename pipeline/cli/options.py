@@ -286,11 +286,15 @@ class Options:
             return {}
         import yaml
 
+        from ..stores.mem0.config import own_section, yaml_fault
+
         try:
-            whole = yaml.safe_load(self.config.read_text(encoding="utf-8")) or {}
-        except (OSError, ValueError, yaml.YAMLError) as error:
+            whole = yaml.safe_load(self.config.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
             raise ConfigError(f"The configuration {self.config} cannot be read: {error}.") from None
-        return dict(whole.get("mem0_dream") or {}) if isinstance(whole, dict) else {}
+        except yaml.YAMLError as error:
+            raise ConfigError(f"The configuration {self.config} {yaml_fault(error)}.") from None
+        return own_section(whole, self.config) if isinstance(whole, dict) else {}
 
     def settings(self, section: Mapping[str, Any]) -> Settings:
         """Limits of the configuration, those given on the command line first."""

@@ -61,11 +61,8 @@ class CoreFile:
         """The settings of a graph that the core memory's own `memoryConfig` gives."""
         config = _Config.model_validate(self._now()[1].get(_CONFIG, {}))
         days = config.decayThresholdDays
-        limits = {
-            "keep_above": config.relevanceThreshold,
-            "forget_unused": None if days is None else timedelta(days=days),
-            "forget_uses": config.minUsesToRetain,
-        }
+        limits: dict[str, Any] = {"forget_unused": None if days is None else timedelta(days=days)}
+        limits |= {"keep_above": config.relevanceThreshold, "forget_uses": config.minUsesToRetain}
         return {name: value for name, value in limits.items() if value is not None}
 
     @property
@@ -144,9 +141,8 @@ class CoreFile:
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"]) or "its whole"
-            raise RefusedChangeError(
-                f"the core memory {self.path.name} is damaged at {place} ({first['msg']})"
-            ) from None
+            told = f"the core memory {self.path.name} is damaged at {place} ({first['msg']})"
+            raise RefusedChangeError(told) from None
         except ValueError:
             raise RefusedChangeError(f"the core memory {self.path.name} is no JSON") from None
         return image, whole

@@ -80,20 +80,28 @@ def load_config(path: str | Path) -> Mem0Config:
     except json.JSONDecodeError as error:
         raise ConfigError(f"{file} is no valid JSON: line {error.lineno}, column {error.colno}.") from None
     except yaml.YAMLError as error:
-        # The error's own text quotes the line, which may hold a password.
-        mark = getattr(error, "problem_mark", None)
-        where = f": line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-        raise ConfigError(f"{file} is no valid YAML{where}.") from None
+        raise ConfigError(f"{file} {yaml_fault(error)}.") from None
     if not isinstance(content, dict) or not content:
-        raise ConfigError(
-            f"{file} holds no configuration; it must be a mapping with keys such as vector_store."
-        )
+        told = "holds no configuration; it must be a mapping with keys such as vector_store."
+        raise ConfigError(f"{file} {told}")
     _check_keys(content, str(file))
     expanded = {str(key): _expanded(value, str(key), file) for key, value in content.items()}
-    settings = expanded.pop(OWN_SECTION, None) or {}
+    settings = own_section(expanded, file)
+    return Mem0Config(expanded, settings, str(file))
+
+
+def yaml_fault(error: yaml.YAMLError) -> str:
+    """Where a text is no YAML: the error's own words quote the line, which may hold a password."""
+    mark = getattr(error, "problem_mark", None)
+    return "is no valid YAML" + (f": line {mark.line + 1}, column {mark.column + 1}" if mark else "")
+
+
+def own_section(content: dict[str, Any], file: Path) -> dict[str, Any]:
+    """Take our own settings, still unchecked, out of a configuration; `ConfigError` if they are none."""
+    settings = content.pop(OWN_SECTION, None) or {}
     if not isinstance(settings, dict):
         raise ConfigError(f"{file}: the section {OWN_SECTION} must hold settings such as stale_after: 90d.")
-    return Mem0Config(expanded, settings, str(file))
+    return settings
 
 
 def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) -> Mem0Store:
@@ -185,9 +193,8 @@ def _validated(values: Mapping[str, Any], origin: str) -> Any:
     except ImportError as error:
         raise _missing_package(error) from error
     except OSError as error:
-        raise ConfigError(
-            f"mem0 cannot use its own directory ({type(error).__name__}); set MEM0_DIR to a writable one."
-        ) from error
+        told = f"mem0 cannot use its own directory ({type(error).__name__}); set MEM0_DIR to a writable one."
+        raise ConfigError(told) from error
 
 
 def _missing_package(error: ImportError) -> DreamError:

@@ -215,6 +215,10 @@ def test_the_command_line_reads_an_export(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["undo"]).exit_code == 0  # of the one store that has a run
     assert not decisions.exists()
     assert "Name the export" in CliRunner().invoke(main, ["jsonl", "--all"]).output
+    for text, told in (("x: 's3cret", "is no valid YAML: line 1"), ("mem0_dream: 90d", "must hold settings")):
+        (settings := tmp_path / "s.yaml").write_text(text)
+        refused = CliRunner().invoke(main, [*words, "--config", str(settings)])
+        assert (refused.exit_code, told in refused.stderr, "s3cret" in refused.output) == (2, True, False)
     for folder in (".", "/"):
         assert "Is a directory" in CliRunner().invoke(main, ["jsonl", folder, "--all"]).output
 
