@@ -89,10 +89,7 @@ def shares_of(inventory: Inventory, store: Store, means: Means) -> list[Share]:
 def judge_ahead(
     shares: Iterable[Share], cache: Cache, *, settings: Settings, advance: Callable[[int], None]
 ) -> None:
-    """Fill the cache with what a plan of these shares will ask; never more than a serial pass would ask.
-
-    Those judged before, unchanged, are left out; a single one stays with the caller.
-    """
+    """Fill the cache with what a plan of these shares will ask, but for those judged before, or for one."""
     every = list(shares)
     known = cache.load([share.key for share in every])
     new = [share for share in every if share.key not in known]

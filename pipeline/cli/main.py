@@ -1,8 +1,4 @@
-"""The command line: parse, make one call, show what came of it.
-
-Every error of ours becomes one sentence on the error stream and the exit code of its class; a
-traceback shown to a user is a bug.
-"""
+"""The command line: parse, make one call, show what came of it; an error is one sentence and an exit code."""
 
 from __future__ import annotations
 

@@ -169,11 +169,7 @@ _SECRETS = {PLATFORM: "MEM0_API_KEY", SERVER: "MEM0_SERVER_API_KEY"}
 
 
 def schedule_text(kind: str, command: Sequence[str], *, zone: str, secret: str = "") -> str:
-    """An entry that runs a command once a night.
-
-    The zone is an IANA name such as "Europe/Berlin". `secret` names the variable that must hold a key, since
-    a scheduler has no shell's variables.
-    """
+    """An entry that runs a command once a night; `secret` names the variable that must hold a key."""
     from importlib.resources import files
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 

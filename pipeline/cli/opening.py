@@ -261,10 +261,7 @@ def _spoken(value: object) -> str:
 
 
 def note_place(journal: Journal, store: str, options: Options) -> None:
-    """Remember how this store is opened, unless that takes a secret.
-
-    The command of a memory server and an address with a password may hold one; such a store is named again.
-    """
+    """Remember how this store is opened, unless that may take a secret: a server's command, a password."""
     if options.mcp is not None or "@" in (options.url or ""):
         return
     values: dict[str, Any] = {name: getattr(options, name) for name in _NOTED}

@@ -267,10 +267,7 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
 
 
 def review_of_file(session: Session, text: str, *, now: datetime) -> Review:
-    """A review of a plan file and the answers in it: everything that stands in it is wanted.
-
-    A line may hold "answer", and "edited" beside the answer edit; a conflict may have its "choice" set.
-    """
+    """A review of a plan file and the answers in its lines: everything that stands in it is wanted."""
     from ..review import Review
 
     lines = text.split("\n")

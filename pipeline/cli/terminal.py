@@ -115,11 +115,7 @@ def _wrapped(text: Text, width: int) -> Iterable[Text]:
 
 
 class Bars:
-    """Tells how far each stage of a pass has come: a bar for a person, now and then a line for a file.
-
-    A bar names its stage, and says how much is done and how much is left; the time beside it runs on while
-    one piece takes long.
-    """
+    """Tells how far each stage of a pass has come: a bar for a person, now and then a line for a file."""
 
     def __init__(self) -> None:
         self._display: Progress | None = None

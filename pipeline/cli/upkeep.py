@@ -45,7 +45,19 @@ def doctor(options: Options, *, yes: bool) -> None:
             told = "doctor looks at the links beside a mem0 collection; this store has none."
             raise UsageError(f"{told} For a graph there is --repair and --repair-relations.")
         state = links.diagnose()
-        answer(_to_json(state), _lines(state), as_json=options.as_json)
+        found = {
+            "memories": state.memories,
+            "entities": state.entities,
+            "links": state.links,
+            "orphan_links": state.orphans,
+            "orphaned_entities": sorted(state.dead),
+            "merged_without_links": list(state.bare),
+            "merged_unread": state.unread,
+            "complete": not state.gaps,
+            "gaps": list(state.gaps),
+            "ok": state.ok,
+        }
+        answer(found, _lines(state), as_json=options.as_json)
         if state.ok:
             return
         if options.dry_run or options.as_json:
@@ -79,21 +91,6 @@ def _lines(state: Condition) -> list[str]:
         told = "Merged memories that could not be looked at, since mem0 finds entities with spaCy"
         lines.append(f"{told}: {state.unread}.")
     return [*lines, *(f"Read-only: {gap}" for gap in state.gaps)]
-
-
-def _to_json(state: Condition) -> dict[str, Any]:
-    return {
-        "memories": state.memories,
-        "entities": state.entities,
-        "links": state.links,
-        "orphan_links": state.orphans,
-        "orphaned_entities": sorted(state.dead),
-        "merged_without_links": list(state.bare),
-        "merged_unread": state.unread,
-        "complete": not state.gaps,
-        "gaps": list(state.gaps),
-        "ok": state.ok,
-    }
 
 
 @command()

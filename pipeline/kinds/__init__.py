@@ -1,7 +1,4 @@
-"""The kinds of stores: one small adapter each, through which the one engine plans, follows and reports.
-
-What all have in common, and stores of single records, such as mem0's: old, vague and junk memories may go.
-"""
+"""The kinds of stores: one small adapter each, through which the one engine plans, follows and reports."""
 
 from __future__ import annotations
 

@@ -139,17 +139,11 @@ class DreamServer(MCPServer[None]):
 
 
 class CallObserver:
-    """The progress of a call for the client that waits, and the place where a cancelled call stops.
-
-    A pass has several stages, each counted from zero; a client wants one number that only grows.
-    """
+    """The progress of a call as one number that only grows, and the place where a cancelled call stops."""
 
     def __init__(self, tell: Callable[[float, float | None, str], None], check: Callable[[], None]) -> None:
-        self._tell = tell
-        self._check = check
-        self._before = 0.0
-        self._told = 0.0
-        self._at = 0.0
+        self._tell, self._check = tell, check
+        self._before = self._told = self._at = 0.0
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int | None) -> Iterator[Advance]:

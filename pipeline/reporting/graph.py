@@ -1,9 +1,4 @@
-"""The report of a pass over a graph, in the form of the original skill; and looking back.
-
-Names stand in full, and so does every relation. Looking back asks no language model: what worked, what did
-not, and whether the core beliefs still hold. Each look is data as `reflect --json` tells it, and lines for a
-person.
-"""
+"""The report of a pass over a graph, in the form of the original skill; and looking back at it."""
 
 from __future__ import annotations
 
@@ -200,7 +195,11 @@ class GraphReport(Report):
             ("Orphans", len(alone)),
         )
         sections = {
-            "Merges Performed": list(map(_merge_line, merges)),
+            "Merges Performed": [
+                f"- {' + '.join(each.removes)} -> {each.survivor} (similarity "
+                f"{max((verdict.pair.cosine for verdict in each.verdicts), default=0.0):.2f})"
+                for each in merges
+            ],
             "Promoted to Core Memory": list(map(_promotion_line, _promotions(done))),
             "Changed": [
                 *(f"- {item.survivor}: {item.reason}" for item in done if isinstance(item, Rewrite)),
@@ -259,11 +258,6 @@ def _promotions(actions: Sequence[Action]) -> list[Promote | Merge]:
     return [a for a in actions if isinstance(a, Promote) or (isinstance(a, Merge) and promotes(a))]
 
 
-def _merge_line(merge: Merge) -> str:
-    similarity = max((verdict.pair.cosine for verdict in merge.verdicts), default=0.0)
-    return f"- {' + '.join(merge.removes)} -> {merge.survivor} (similarity {similarity:.2f})"
-
-
 def _promotion_line(action: Promote | Merge) -> str:
     name, why = action.survivor or "", action.reason if isinstance(action, Promote) else ""
     if isinstance(action, Merge):
@@ -313,10 +307,7 @@ _WORKS = 0.5  # effectiveness from which a memory helps more often than not
 
 
 def look_back(nodes: Sequence[Node], last: LastRun | None, done: Sequence[Action] = ()) -> Look:
-    """What changed since the last run, and what that run united (as "a + b -> c") and forgot, as `done`.
-
-    What worked helps more than before, or as much as before and mostly; the greatest change comes first.
-    """
+    """What changed since the last run, the greatest first, and what that run united and forgot (`done`)."""
     if last is None:
         return {"since": None}, ["No run to look back to; consolidate first."]
     moves: list[Data] = []
@@ -325,7 +316,7 @@ def look_back(nodes: Sequence[Node], last: LastRun | None, done: Sequence[Action
         if share is not None and node.id in last.memories and (share != was or node.usage.uses > uses):
             moves.append({"name": node.id, "was": was, "now": share, "uses": node.usage.uses - uses})
     moves.sort(key=lambda move: (-abs(move["now"] - (move["was"] or 0.0)), move["name"]))
-    worked = [
+    worked = [  # what helps more than before, or as much as before and mostly
         move
         for move in moves
         if (move["now"] >= _WORKS if move["was"] in (None, move["now"]) else move["now"] > move["was"])

@@ -1,13 +1,10 @@
-"""The health of a memory: a table, indicators, and recommendations.
-
-The figures are the graph's; another kind of store gets as many of them as it has data for.
-"""
+"""The health of a memory; a store that is no graph gets as many of the figures as it has data for."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -99,9 +96,8 @@ def graph_state(
         own = node.type.casefold()
         known = (each for each in TYPES if own == each or own.endswith((f"-{each}", f"_{each}")))
         rows.append((next(known, node.type), node.usage))
-    alone = len(orphans(document.names, document.relations))
-    health = _health_of(rows, duplicates, alone, settings=settings, now=now, gaps=gaps)
-    return replace(health, last=last.at if last else None, keeps_runs=True)
+    alone, ran = len(orphans(document.names, document.relations)), last.at if last else None
+    return _health_of(rows, duplicates, alone, settings=settings, now=now, gaps=gaps, last=ran)
 
 
 def health_of_store(inventory: Inventory, means: Means, *, ages: bool) -> Health:
@@ -128,6 +124,7 @@ def _health_of(
     now: datetime,
     ages: bool = True,
     gaps: Sequence[str],
+    last: datetime | None = None,
 ) -> Health:
     """The state of any memory, from type and use of each; None stands for what was not counted."""
     known = [age for _, use in rows if (age := use.age_days(now)) is not None]
@@ -160,6 +157,8 @@ def _health_of(
         ),
         gaps=tuple(gaps),
         at=now,
+        last=last,
+        keeps_runs=orphans is not None,
     )
 
 

@@ -1,8 +1,4 @@
-"""What a pass over Markdown memories would do, and what it did, in the words of the original.
-
-Every change is shown in full, as a diff, before it is made: to a person, or in the log of an unattended run.
-`md --across` shows all files of instructions and memories of a project side by side.
-"""
+"""What a pass over Markdown memories would do and did, in the words of the original; and `md --across`."""
 
 from __future__ import annotations
 
@@ -334,10 +330,7 @@ _WHEN = {
 def across(
     root: Path, models: Models, *, given: Sequence[Path] = (), home: Path | None = None
 ) -> tuple[dict[str, Any], list[str]]:
-    """What is loaded of a project and the `given` folders, what is said twice, and what contradicts.
-
-    For a program, and as lines for a person.
-    """
+    """What of a project and the `given` folders is loaded, said twice, or contradicts: as JSON and lines."""
     files = {file.name: file for file in instruction_files(root, given=given, home=home)}
     unread = [x for x in other_places(root) if not any(name.startswith(f"{x}/") for name in files)]
     reader = Reader(models.read(), models.asked(), models.calibrated)

@@ -1,7 +1,4 @@
-"""Two memories, how they are judged and why (`why`); a text, and what it is to the memories (`check`).
-
-The evidence of a verdict stands in everyday words, in the order of A and B, without guards and vetoes.
-"""
+"""Two memories, how they are judged and why (`why`); a text, and what it is to the memories (`check`)."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import Any
 from ...models.facts.frames import JUDGED, KINDS
 from ...models.guards import WHOLE
 from ...records import Evidence, Label, Memory, Verdict
-from ..judging.check import Checked, Finding, Match
+from ..judging.check import Checked, Finding
 from .text import day, excerpts, one_line, spoken_ids, visible, whole
 
 DETAIL_WIDTH = 200  # characters of a detail that are shown at most
@@ -64,18 +61,20 @@ def scores(verdict: Verdict) -> str:
 
 def check_json(found: Checked, show: Callable[[str], str]) -> dict[str, Any]:
     """What a text is to the memories, each with its evidence, for a program."""
-    matches = [
-        {
+    matches = []
+    for match in found.matches:
+        part = [visible(f'This part: "{one_line(match.part)}".')] if match.part else []
+        said = spoken(match.verdict.evidence, flipped=True, names=("the text", "the memory"))
+        told = {
             "finding": str(match.finding),
             "sure": match.sure,
             "id": match.memory.id,
             "scope": dict(match.memory.scope.ids),
             "text": show(match.memory.text),
             "said": show(match.said),
-            "evidence": _why(match),
+            "evidence": [*part, *([said] if said else [])],
         }
-        for match in found.matches
-    ]
+        matches.append(told)
     return {"text": found.text, "finding": str(found.finding), "matches": matches}
 
 
@@ -90,13 +89,6 @@ def check_lines(found: Mapping[str, Any], kind: str, *, named: bool) -> list[str
         lines += [f"    {said}" for said in match["evidence"]]
     head = visible(f'"{one_line(found["text"])}"')
     return lines if not named else [head, *(f"  {line}" for line in lines)]
-
-
-def _why(match: Match) -> list[str]:
-    """Which part of the text is meant if not all of it, and the evidence."""
-    part = [visible(f'This part: "{one_line(match.part)}".')] if match.part else []
-    said = spoken(match.verdict.evidence, flipped=True, names=("the text", "the memory"))
-    return [*part, *([said] if said else [])]
 
 
 def spoken(evidence: Iterable[Evidence], *, flipped: bool = False, names: Sequence[str] = "AB") -> str:

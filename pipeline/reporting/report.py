@@ -1,8 +1,4 @@
-"""The report: what would change, what only a person can decide, and what was done; with why on request.
-
-One form for every reader: the interactive run, the dry run, a saved plan and an agent get the same lines. A
-kind of store that has more to say does so in sections of its own.
-"""
+"""The report, one for every reader: what would change, what only a person can decide, what was done."""
 
 from __future__ import annotations
 

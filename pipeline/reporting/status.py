@@ -69,10 +69,9 @@ def in_one_scope(inventory: Inventory) -> Inventory:
 def said_across(
     inventory: Inventory, now: datetime, show: Callable[[str], str], verdicts: Iterable[Verdict] = ()
 ) -> list[dict[str, Any]]:
-    """The same fact under several users, agents or runs: by text, the memories that say it.
+    """The same fact under several users, agents or runs: by text, the memories that say it; never merged.
 
-    Nothing crosses a scope: what this lists is never merged, and a person may store it where it belongs. What
-    a pass would merge unasked by `verdicts` on all of it, whatever the scope, is one fact, too.
+    What a pass would merge unasked by `verdicts` on all of it, whatever the scope, is one fact, too.
     """
     living = {each.id: each for each in inventory.memories if not each.is_retired(now.date())}
     named = {name: statement_key(memory.text) for name, memory in living.items()}
@@ -228,8 +227,7 @@ def job_line(row: Mapping[str, Any]) -> str:
     return visible(f"{began:%Y-%m-%d %H:%M} UTC  {told}  {row['job']}")
 
 
-_TOWARDS = {"contradicted": "by", "same fact": "as"}
-"""How the line about an end goes on to what took its place; merged and else "into"."""
+_TOWARDS = {"contradicted": "by", "same fact": "as"}  # how a line goes on to what took its place; else "into"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +249,7 @@ class Version:
 def versions(
     memories: Iterable[Memory], journal: Journal, store: str, *, scopes: ScopeFilter
 ) -> list[Version]:
-    """All words that memories had, as far as the store and the journal know, the oldest first.
-
-    `memories` are those that stand in the store, retired ones included.
-    """
+    """All words that memories had, the oldest first; `memories` are those in the store, retired ones, too."""
     present = {memory.id: memory for memory in memories}
     past = [one for run in journal.runs(store) for one in _of_run(run, journal, scopes)]
     known = {(one.id, one.text) for one in past}

@@ -251,10 +251,7 @@ def serve(
     port: int,
     opened: Callable[[str, Callable[[], None]], None],
 ) -> None:
-    """Answer the browser until the program is told to end.
-
-    Port 0 takes a free one. `opened` is told the address, and how to end the review.
-    """
+    """Answer the browser until the program is told to end; `opened` is told the address, and how to end."""
     listening = _listen(port)
     # SQLite's connections and most clients belong to the thread that opened them: all work is done in one.
     with listening, ThreadPoolExecutor(max_workers=1, thread_name_prefix="review") as executor:

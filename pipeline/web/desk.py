@@ -18,7 +18,7 @@ from ..fronts import StoreAccess, careful, done_by, plan_page, points_of, report
 from ..plan import acts
 from ..planning.stages import Advance, Observer, Silent
 from ..reporting import report
-from ..reporting.html import applied_data, done_data
+from ..reporting.html import done_data
 from ..reporting.text import visible
 from ..review import WAITS, Review, digest
 from ..writing.journal import Journal
@@ -148,7 +148,11 @@ class ReviewDesk:
                 for given in reversed(session.answered)
                 if not given.applied and (not given.key or given.key not in self.review.questions)
             ],
-            "applied": applied_data(points_of(session), APPLIED),
+            "applied": [
+                {name: each[name] for name in ("id", "at", "state")}
+                | done_data(each["done"], each["retires"])
+                for each in [point for point in reversed(points_of(session)) if point["done"]][:APPLIED]
+            ],
         }
 
     def _refreshed(self, session: Session) -> str:

@@ -179,8 +179,24 @@ def card(
 
 def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
     match action:
-        case Merge():
-            return _merge(action, members)
+        case Merge():  # what stands, and each text that goes, marked where none of the others says it
+            texts = [member.text for member in members]
+            before = next((member.text for member in members if member.id == action.rewrites), None)
+            lined = before is not None and "\n" in before + action.text
+            return {
+                "text": None if action.survivor and not action.rewrites else action.text,
+                "writes": "new" if action.adds else "rewrites" if action.rewrites else None,
+                "exact": [number for number, member in enumerate(members) if member.id in action.exact],
+                "lines": changed_lines(before or "", action.text) if lined else None,
+                "come": []
+                if action.adds
+                else _differing(action.text, *(x for x in texts if x != action.text)),
+                "marks": [lost_words(text, action.text, texts if action.adds else ()) for text in texts],
+                "merged": {
+                    key: list(map(str, values)) for key, values in sorted(action.disagreements.items())
+                },
+                "expires": action.expires,
+            }
         case Resolve():
             first_of_b = members[len(action.a)]
             sides = (action.said or (members[0].text, first_of_b.text))[:2]
@@ -206,23 +222,6 @@ def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
             }
 
 
-def _merge(action: Merge, members: Sequence[Member]) -> dict[str, Any]:
-    """What stands, marked where none of the others says it; and each text that goes, where it differs."""
-    texts = [member.text for member in members]
-    before = next((member.text for member in members if member.id == action.rewrites), None)
-    lined = before is not None and "\n" in before + action.text
-    return {
-        "text": None if action.survivor and not action.rewrites else action.text,
-        "writes": "new" if action.adds else "rewrites" if action.rewrites else None,
-        "exact": [number for number, member in enumerate(members) if member.id in action.exact],
-        "lines": changed_lines(before or "", action.text) if lined else None,
-        "come": [] if action.adds else _differing(action.text, *(x for x in texts if x != action.text)),
-        "marks": [lost_words(text, action.text, texts if action.adds else ()) for text in texts],
-        "merged": {key: list(map(str, values)) for key, values in sorted(action.disagreements.items())},
-        "expires": action.expires,
-    }
-
-
 def _differing(text: str, *others: str) -> Places:
     return _as_drawn(text, [[start, end, 0] for start, end in unlike(text, others)])
 
@@ -238,7 +237,11 @@ def lost_words(source: str, stands: str, others: Sequence[str] = ()) -> Places:
     if source == stands:
         return []
     short = max(len(source), len(stands)) <= CLAUSES_UP_TO
-    places = clause_places(source) if short else []
+    places, at = list[tuple[int, int]](), 0
+    for clause in (part for sentence in sentences(source) for part in clauses(sentence)) if short else ():
+        if (start := source.find(clause, at)) >= 0:
+            at = start + len(clause)
+            places.append((start, at))
     lost = [place for place in places if not keeps(stands, source[slice(*place)])]
     marks: Places = []
     for start, end in unlike(source, [text for text in others if text != source] or [stands]):
@@ -297,22 +300,6 @@ def _evidence(item: Evidence, kind: ActionKind, pair: Sequence[int]) -> list[Any
     return [item.kind, words, int(item.veto), int(speaks_for)]
 
 
-def clause_places(text: str) -> list[tuple[int, int]]:
-    """Where the clauses of a text begin and end.
-
-    >>> clause_places("Has a dog. Likes tea; it is green.")
-    [(0, 10), (11, 20), (22, 34)]
-    """
-    places: list[tuple[int, int]] = []
-    at = 0
-    for clause in (part for sentence in sentences(text) for part in clauses(sentence)):
-        start = text.find(clause, at)
-        if start >= 0:
-            at = start + len(clause)
-            places.append((start, at))
-    return places
-
-
 def nearby(
     memories: Sequence[Memory], vectors: NDArray[np.float32], proposals: Sequence[Sequence[str]]
 ) -> list[list[int]]:
@@ -369,13 +356,6 @@ def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tupl
     }
 
 
-def applied_data(points: Sequence[Point], most: int) -> list[dict[str, Any]]:
-    """What stands of the latest runs, newest first."""
-    latest = [point for point in reversed(points) if point["done"]][:most]
-    named = ({name: p[name] for name in ("id", "at", "state")} for p in latest)
-    return [name | done_data(p["done"], p["retires"]) for name, p in zip(named, latest, strict=True)]
-
-
 def done_data(actions: Iterable[Action], retires: Collection[str]) -> dict[str, Any]:
     """What actions come to, in numbers; and of each what goes, and what stands or the lines that change.
 
@@ -423,12 +403,15 @@ def render(data: Mapping[str, Any], *, lines: Sequence[str] = (), live: bool = F
     script = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
     script = f'"use strict";\n(() => {{\n{script}\n}})();\n'
     style = (folder / "page.css").read_text(encoding="utf-8")
+    # It can neither end the element it stands in nor forge a character of the file.
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    safe = "".join(_ESCAPED.get(c) or (c if c.isprintable() else json.dumps(c)[1:-1]) for c in text)
     template = Environment(autoescape=True).from_string((folder / "page.html").read_text(encoding="utf-8"))
     return template.render(
         policy=policy(script=script, style=style, live=live),
         script=script,
         style=style,
-        data=embedded(data),
+        data=safe,
         lines="\n".join(lines),
         title=f"mem0-dream · {data['kind']} · {data['now'][:10]}",
     )
@@ -450,9 +433,3 @@ def policy(*, script: str, style: str, live: bool) -> str:
         "form-action": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in rules.items())
-
-
-def embedded(data: Mapping[str, Any]) -> str:
-    """Data as JSON that can neither end the element it stands in nor forge a character of the file."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return "".join(_ESCAPED.get(c) or (c if c.isprintable() else json.dumps(c)[1:-1]) for c in text)
