@@ -6,6 +6,7 @@ from time import process_time
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.models.bundled.columns import GUARD_NAMES, guard_row
+from mem0_dream.models.facts.attributes import contrast
 from mem0_dream.models.guards import compare, is_specific, missing
 from mem0_dream.records import Evidence
 
@@ -65,11 +66,14 @@ PIECES = st.sampled_from(
     |1e999|0x1F|99999999999999999999|5'11"|q|no longer|except|all|2000|yesterday|a month|monthly|Ünïcödé|ﬁ|½|²|①|\ud800
     """.strip().split("|")
 )
+WORDS = """Anna|Ben|cats|films|by|,|.|and|we|us|not|the|Lives|in|Oslo|Bergen|CI|runs|on|Jenkins|3|5|hours|kg|married
+|tabs|only|if|2024""".replace("\n", "").split("|")
 TEXTS = st.one_of(
     st.text(max_size=200),
     st.text(alphabet=st.characters(), max_size=60),
     st.lists(PIECES, max_size=14).map(" ".join),
     st.lists(PIECES, max_size=14).map("".join),
+    st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join),
 )
 LIMITS = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -89,6 +93,7 @@ def test_comparing_is_symmetric_and_never_raises_and_joined_texts_keep_everythin
     assert sorted((e.kind, e.veto) for e in there) == sorted((e.kind, e.veto) for e in back)
     assert compare(a, b) == there
     assert guard_row(a, b) == guard_row(b, a)
+    assert contrast(a, b) == contrast(b, a)
     assert missing([a, b], f"{a}. {b}") == ()
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from mem0_dream.models import doubts, guards
 from mem0_dream.models.bindings import BINDING_NAMES, binding_evidence, binding_row, relation
-from mem0_dream.models.bundled.columns import guard_row
 from mem0_dream.models.facts import extract
 from mem0_dream.models.facts.attributes import named_attribute
 from mem0_dream.models.facts.frames import KINDS, told_end
@@ -96,11 +95,6 @@ def test_a_rule_finds_what_it_should_and_nothing_else(rule, expected, a, b):
 @pytest.mark.parametrize(("rule", "_", "a", "b"), rows("restated"))
 def test_what_is_restated_is_one_statement(rule, _, a, b):
     assert same_statement(a, b) is same_statement(b, a) is bool(restated(a, b))
-
-
-@pytest.mark.parametrize(("rule", "_", "a", "b"), rows("veto"))
-def test_the_columns_of_the_guards_are_symmetric(rule, _, a, b):
-    assert guard_row(a, b) == guard_row(b, a)
 
 
 @pytest.mark.parametrize(("rule", "kind", "sources", "merged"), rows("lost"))

@@ -55,10 +55,6 @@ def test_each_column_counts_its_words(a: str, b: str, name: str, expected: float
 def test_the_order_of_the_pair_does_not_matter(a: str, b: str) -> None:
     assert short_long(a, b) == short_long(b, a)
     assert np.array_equal(table(a, b), table(b, a), equal_nan=True)
-
-
-@given(st.text(max_size=200), st.text(max_size=200))
-def test_word_statistics_are_finite(a: str, b: str) -> None:
     assert np.isfinite(text_row(a, b)).all()
 
 

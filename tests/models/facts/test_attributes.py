@@ -4,9 +4,6 @@ from pathlib import Path
 
 import pytest
 from builders import DUPLICATE, memory, plan_of
-from hypothesis import given, strategies as st
-from mem0_dream.models.facts import extract
-from mem0_dream.models.facts.attributes import rival
 from mem0_dream.models.guards import compare, contradicting
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.judging.judge import judge
@@ -65,19 +62,3 @@ def test_two_values_of_what_a_person_says_has_one_are_a_conflict_whatever_the_sc
     (told,) = judge(pair, held, scorer, single=("deploy target",))
     assert (told.label, told.auto) == (Label.CONTRADICTION, False)
     assert judge(pair, held, scorer)[0].label is not Label.CONTRADICTION
-
-
-PIECES = [
-    "Lives", "in", "Oslo", "Bergen", "CI", "runs", "on", "Jenkins", "3", "5", "hours", "married", ".", "tabs",
-]  # fmt: skip
-TEXTS = st.lists(st.sampled_from(PIECES), max_size=7).map(" ".join)
-
-
-@given(TEXTS, TEXTS)
-def test_rivalry_is_symmetric_and_a_text_is_no_rival_of_itself(a: str, b: str) -> None:
-    there, back = rival(extract(a), extract(b)), rival(extract(b), extract(a))
-    assert (there is None) == (back is None)
-    if there is not None and back is not None:
-        assert there.attribute == back.attribute
-        assert there.equal == back.equal
-    assert rival(extract(a), extract(a)) is None

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 from mem0_dream.models.bundled.columns import FEATURE_NAMES, guard_row, text_row
 from mem0_dream.models.facts.attributes import CONTRAST_NAMES, contrast
 from mem0_dream.models.guards import FACTS_VERSION
@@ -40,15 +39,6 @@ def test_the_frame_is_what_stands_around_the_values() -> None:
     assert contrast("The job now ends after 5 minutes", "The job ends after 9 minutes")[0] == 1.0
     assert contrast("The job ends", "The shop opens")[0] == 0.0
     assert CONTRAST_NAMES[0] == "frame_overlap"
-
-
-WORDS = ["Lives", "in", "Oslo", "Bergen", "only", "if", "3", "kg", "not", "Anna", "films", "by", "2024", "."]
-TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
-
-
-@given(TEXTS, TEXTS)
-def test_the_columns_are_symmetric(a: str, b: str) -> None:
-    assert contrast(a, b) == contrast(b, a)
 
 
 def test_a_change_of_the_columns_is_a_change_of_the_version() -> None:
