@@ -19,18 +19,14 @@ from .facts import VALUED, Facts, extract
 from .facts.frames import stated
 from .facts.names import same_name
 from .places import CONVERSE, DIRECTIONS, PERSON, THIRD, Bound, Unit, bound
-from .stance import STANCE_NAMES, stance_row, steps
-from .text.tables import table_lines, table_set
+from .stance import stance_row, steps
+from .text.tables import table_lines, table_set, table_words
 from .text.vocabulary import synonyms
 from .text.words import fold, out_of_order, stem
 
 ALIKE = 0.8  # share of the words of each text that the other says, from which one word misplaced is enough
 HALF_SAID = 0.5  # the same share, from which two states are those of one thing
-BINDING_NAMES = (
-    "said_of_short", "said_of_long", "unsaid_short", "unsaid_long", "unsaid_details_short",
-    "unsaid_details_long", "moved", "moved_share", "moved_details", "crossed", "regrouped", "sides_differ",
-    "sides_agree", "one_way", "heads_added", "markers_differ", *STANCE_NAMES,
-)  # fmt: skip
+BINDING_NAMES = table_words("columns", "bindings")
 _REMEMBERED_PAIRS = 8_192
 _SHOWN = 3
 _SHARED_START, _LONGEST_ENDING = 4, 5  # letters of one root, and of what may follow it

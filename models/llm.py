@@ -129,21 +129,6 @@ _JUDGE_VERSION = 1
 _COLUMNS = {"duplicate": DUPLICATE, "contradiction": CONTRADICTION, "distinct": DISTINCT}
 
 
-def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    closed = {"type": "object", "additionalProperties": False, "required": list(properties)}
-    return {**closed, "properties": properties}
-
-
-_VERDICT = _object(
-    number={"type": "integer"},
-    label={"type": "string", "enum": list(_COLUMNS)},
-    confidence={"type": "number", "minimum": 0, "maximum": 1},
-    a_says_all_of_b={"type": "boolean"},
-    b_says_all_of_a={"type": "boolean"},
-)
-_SCHEMA = _object(verdicts={"type": "array", "items": _VERDICT})
-
-
 class OpenAIJudge:
     """Asks a chat model at an OpenAI-compatible endpoint, of a spec as for `ChatEndpoint`."""
 
@@ -171,8 +156,7 @@ class OpenAIJudge:
     def _ask(self, pairs: Sequence[PairInput]) -> Iterator[tuple[int, list[float], list[bool]]]:
         """Number, probabilities, and containment in both directions, of each verdict that is one."""
         shown = [{"number": number, **_shown(pair)} for number, pair in enumerate(pairs, 1)]
-        schema = {"name": "verdicts", "strict": True, "schema": _SCHEMA}
-        form = {"type": "json_schema", "json_schema": schema}
+        form = json.loads("".join(table_lines("prompts", "judge_form")))
         try:
             verdicts = json.loads(self._endpoint.reply(_asking("judge", {"pairs": shown}), form))["verdicts"]
         except (KeyError, TypeError, ValueError):

@@ -15,7 +15,6 @@ from .text.tables import listed, marked, pattern, table_lines
 from .text.vocabulary import content_stems
 from .text.words import CACHED_TEXTS, normalise, stem, words
 
-STANCE_NAMES = ("stage_rise", "stage_differs", "hedge_differs", "over_differs", "extent_differs")
 KINDS = ("stage", "hedge", "past", "extent")
 _BOUNDS = (3, 4, 6, 7)
 _STRICT = (6, 7)
@@ -144,7 +143,7 @@ def _step(kind: str, mine: list[Mark], theirs: list[Mark], both: set[int]) -> St
 
 
 def stance_row(short: str, long: str) -> list[float]:
-    """The numbers of `STANCE_NAMES`: how much further the long text is, and whether each kind differs."""
+    """The columns of stages: how much further the long text is, and whether each kind differs."""
     by_kind = {step.kind: step for step in steps(short, long)}
     stage = by_kind.get("stage")
     return [float(stage.theirs - stage.mine) if stage else 0.0, *(float(kind in by_kind) for kind in KINDS)]

@@ -34,6 +34,12 @@ SURE_DISTINCT = 0.99  # of one reading: decisions came out as with all readings 
 DECIMALS = 4  # rounding hides differences of floating point between batch sizes from the decision trees
 LONGEST_COMPARED = 1_000  # characters; beyond them word statistics say nothing new
 MOST_PARTS = 24
+_MODEL_NAMES, _GUARD_KINDS, _COUNTED, TEXT_NAMES, CONTEXT_NAMES = (
+    table_words("columns", key) for key in ("network", "kinds", "guards", "words", "context")
+)
+GUARD_NAMES = _COUNTED + tuple(
+    f"{kind}_{facet}" for facet in ("conflict", "only_min", "only_max") for kind in _GUARD_KINDS
+)
 
 
 Reading = tuple[Floats, Floats]
@@ -91,17 +97,6 @@ def placed(own: Floats, inputs: Sequence[PairInput]) -> Floats:
     return np.round(joined, DECIMALS)
 
 
-_MODEL_NAMES = (
-    "cosine", "memory_duplicate", "memory_contradiction", "memory_gap",
-    "long_entails_short", "short_entails_long", "entails_low", "contradicts_high", "contradicts_low",
-    "short_covered_low", "short_covered_mean", "long_covered_low", "long_covered_mean", "long_covered_high",
-    "part_contradicts_high", "part_contradicts_mean",
-    "short_part_duplicate_low", "short_part_duplicate_mean", "long_part_duplicate_high",
-    "long_part_duplicate_mean",
-    "part_memory_contradiction_high", "short_statements", "long_statements",
-)  # fmt: skip
-
-
 def _model_row(s: PairSignals) -> list[float]:
     """What the network says; the cosine is filled in by `placed`, which alone knows it."""
     (whole, memories), (of_short, in_short), (of_long, in_long) = s.whole, s.short_parts, s.long_parts
@@ -142,15 +137,6 @@ def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str],
     return tuple(dict.fromkeys(pair for pair in pairs if shared(pair)))
 
 
-_GUARD_KINDS = (
-    "number", "date", "weekday", "time", "frequency", "name", "identifier", "version", "environment",
-    "kinship", "quantifier", "negation", "trait",
-)  # fmt: skip
-GUARD_NAMES = (
-    "vetoes", "veto_kinds", "soft_kinds", "order", "swap", "exception", "only_fewer", "only_more", "equal",
-    *(f"{kind}_conflict" for kind in _GUARD_KINDS), *(f"{kind}_only_min" for kind in _GUARD_KINDS),
-    *(f"{kind}_only_max" for kind in _GUARD_KINDS),
-)  # fmt: skip
 _FACETS = (("equal", "equal"), ("only_min", "only_fewer"), ("only_max", "only_more"))
 _UNCOUNTED = frozenset({"rival", "actor", "denial", "progress"})
 """Vetoes that are no column: the weights were fitted without them."""
@@ -187,14 +173,6 @@ def guard_row(short: str, long: str) -> list[float]:
 _NEGATIONS, _UPDATE_WORDS, _STOP = (
     frozenset(table_words("statistics", key)) for key in ("negations", "updates", "stop")
 )
-TEXT_NAMES = (
-    "short_contained", "long_contained", "overlap", "short_words", "long_words", "length_ratio",
-    "short_only_words", "long_only_words", "trigram_overlap", "order_agreement",
-    "numbers_short_only", "numbers_long_only", "numbers_shared",
-    "names_short_only", "names_long_only", "names_shared",
-    "negation_differs", "updates_short_only", "updates_long_only", "same_start",
-    "clause_contains", "clause_overlap", "clause_adds",
-)  # fmt: skip
 
 
 def text_row(short: str, long: str) -> list[float]:
@@ -275,14 +253,6 @@ def _stem(word: str) -> str:
 
 def _share(part: frozenset[Item], whole: frozenset[Item]) -> float:
     return len(part) / len(whole) if whole else 0.0
-
-
-# Columns about where and when: they may shift what the pair's own texts say and are never enough alone.
-# All are missing (NaN) where nothing is known, which decision trees read as a third answer.
-CONTEXT_NAMES = (
-    "rank_low", "rank_high", "margin_low", "margin_high", "shared", "shared_rank_low", "shared_rank_high",
-    "shared_margin_low", "shared_margin_high", "newer_updates", "older_updates",
-)  # fmt: skip
 
 
 def around(context: PairContext | None) -> list[float]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..encoder import TokenVectors, encodable
 from ..scorer import PairInput, Remember, forgetful
+from ..text.tables import table_words
 from .calibrator import Calibrator
 from .columns import DECIMALS, LONGEST_COMPARED, around
 
@@ -29,16 +30,7 @@ SCREEN_FILE = "screen.npz"
 MATCHED, UNMATCHED = 0.75, 0.6
 """Cosine of two tokens from which one says the other, and below which it does not."""
 
-WORD_NAMES = (
-    "cosine", "rank_low", "rank_high", "margin_low", "margin_high", "crowd_low", "crowd_high", "bridge",
-    "size", "group_shared", "shared_rank_low", "shared_rank_high", "shared_margin_low", "shared_margin_high",
-    "shared", "contained_low", "contained_high", "trigrams_contained", "trigrams_shared",
-    "words_low", "words_high", "numbers_shared", "numbers_only_low", "numbers_only_high",
-)  # fmt: skip
-LATE_NAMES = (
-    "said_low", "said_high", "mean_low", "mean_high", "unmatched_low", "unmatched_high",
-    "matched_low", "matched_high", "telling_low", "telling_high",
-)  # fmt: skip
+WORD_NAMES, LATE_NAMES = (table_words("columns", key) for key in ("screen_words", "screen_late"))
 COLUMNS = "\n".join(",".join(names) for names in (WORD_NAMES, LATE_NAMES))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 

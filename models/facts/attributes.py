@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..text.tables import found, table_pairs, table_set
+from ..text.tables import found, table_pairs, table_set, table_words
 from ..text.vocabulary import FRAME_WORDS, content_stems, opposite
 from ..text.words import CACHED_TEXTS
 from . import VALUED, Facts, extract
@@ -169,12 +169,9 @@ _MARKS = {
     name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     for name, words in table_pairs("patterns", "marks").items()
 }
-CONTRAST_NAMES = (
-    "frame_overlap", "frame_shared", "frame_only_min", "frame_only_max", "same_bag", "one_word_apart",
-    "rival", "rival_sure", "rival_loose", "rival_opposite", "order_maybe",
-    "values_rival_kinds", "opening_name_differs", "opening_word_differs", "label_differs", "both_due",
-    "years_differ", *(f"{name}_differs" for name in _MARKS), *(f"{name}_both" for name in _MARKS),
-)  # fmt: skip
+CONTRAST_NAMES = table_words("columns", "contrast") + tuple(
+    f"{name}_{facet}" for facet in ("differs", "both") for name in _MARKS
+)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
