@@ -169,9 +169,7 @@ class TestOverHttp:
         assert asked.said[1] == (
             "second opinion: 0 of 6 pairs answered; 6 stay unsure: 3 answered 500, 3 not asked any more."
         )
-
-    def test_nobody_listens(self, ask: Ask, model: LanguageModel) -> None:
-        model.close()
+        model.close()  # nobody listens
         asked = ask(second_opinion_limit=1)
         assert asked.plan == asked.before
         assert "0 of 1 pairs answered; 1 stays unsure" in asked.said[1]
@@ -187,19 +185,14 @@ class TestOverHttp:
 
 
 class TestWhoIsAsked:
-    def test_only_about_doubts(self, over_http: Ask, model: LanguageModel) -> None:
+    def test_only_about_doubts_and_of_no_document_or_incomplete_listing(self, over_http, model, store):
         certain = FakeScorer({(DOG, DOG_NAME): (0.97, 0.0, 0.03), (OFFICE, HOME): CONTRADICTION})
-        asked = over_http(scorer=certain)
-        assert (model.asked, asked.said) == ([], [])
-
-    def test_a_document_is_not_sent(self, over_http: Ask, model: LanguageModel) -> None:
+        assert (over_http(scorer=certain).said, model.asked) == ([], [])
         long = "word " * 2_000
         docs = Store([memory("a", f"{long}one"), memory("b", f"{long}two")])
         scorer = FakeScorer(default=lambda _a, _b: (0.7, 0.0, 0.3))
         asked = over_http(docs, scorer=scorer)
         assert (model.asked, len(asked.plan.unsure)) == ([], len(asked.before.unsure))
-
-    def test_an_incomplete_listing_is_not_sent(self, over_http, store, model):
         store.gaps = ("20 of 45 listed",)
         over_http()
         assert model.asked == []
@@ -233,7 +226,7 @@ class TestWhoIsAsked:
         with pytest.raises(ConfigError, match=r"second_opinion is wrong.*openai:MODEL@URL"):
             read_settings({"second_opinion": value})
 
-    def test_a_password_in_an_address_is_not_told(self, model: LanguageModel) -> None:
+    def test_a_password_or_key_is_not_told(self, model: LanguageModel) -> None:
         address = model.url.replace("http://", "http://me:hush@")
         adviser = load_adviser(f"openai:m@{address}", llm=None, timeout=1)
         assert adviser is not None
@@ -241,6 +234,9 @@ class TestWhoIsAsked:
         with pytest.raises(UsageError) as told:
             ChatEndpoint("@http://me:hush@host/v1")
         assert "hush" not in str(told.value)
+        own = Mem0Adviser({"provider": "openai", "config": {"model": "gpt-5-mini", "api_key": KEY}})
+        assert own.spoken == "gpt-5-mini (openai)"
+        assert KEY not in own.name
 
 
 def test_a_server_that_asks_for_too_much_patience_is_left_alone(model: LanguageModel) -> None:
@@ -280,12 +276,6 @@ def test_a_doubt_of_the_other_sort_is_turned(over_http: Ask, model: LanguageMode
     assert kinds["dog1"] is Resolve
     assert kinds["work1"] is Merge
     assert [doubt.members[0].id for doubt in plan.unsure if doubt.members[0].id == "sea1"] == ["sea1"]
-
-
-def test_a_client_of_the_user_names_its_own_model() -> None:
-    adviser = Mem0Adviser({"provider": "openai", "config": {"model": "gpt-5-mini", "api_key": KEY}})
-    assert adviser.spoken == "gpt-5-mini (openai)"
-    assert KEY not in adviser.name
 
 
 def test_doubts_keep_their_order(over_http: Ask, model: LanguageModel) -> None:
