@@ -105,6 +105,16 @@ def steps(a: str, b: str) -> tuple[Step, ...]:
     return tuple(found)
 
 
+def further(a: str, b: str) -> int:
+    """1 where the second text stands at the further stage or states what the first suspects; -1 if reversed.
+
+    >>> further("Wants to move", "Moved"), further("Is ill", "May be ill"), further("Some are ill", "Are ill")
+    (1, -1, 0)
+    """
+    ahead = [step.theirs - step.mine for step in steps(a, b) if step.kind in ("stage", "hedge")]
+    return (min(ahead) > 0) - (max(ahead) < 0) if ahead else 0
+
+
 def _of_one_number(mine: list[Mark], theirs: list[Mark], said: frozenset[str]) -> list[Mark]:
     """The marks; "more than" a number counts only where the other text has the number, and no bound of it."""
     bare = not {mark.text for mark in theirs} - {mark.text for mark in mine if mark.rank not in _STRICT}

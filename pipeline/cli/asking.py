@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
@@ -12,11 +12,12 @@ import click
 
 from ...errors import UsageError
 from ..answers import Say, content_key
-from ..plan import Action, Merge, Prune, Resolve, in_order
+from ..plan import Action, Merge, Prune, Resolve
 from ..reporting.text import visible
 from .terminal import WORDS, echo, tell
 
 if TYPE_CHECKING:
+    from ..answers import Answer
     from ..engine import Session
     from ..plan import Plan
     from ..planning.doubts import Doubt
@@ -112,27 +113,43 @@ class Questions:
         self._explained: set[str] = set()
 
     def conflicts(self) -> None:
-        """Which side of each conflict holds; what was answered before stands until it is answered anew."""
+        """Which side of each conflict holds; what was answered before stands until it is answered anew.
+
+        Conflicts that share memories are one question, unless some of them were answered before.
+        """
+        from ..planning.doubts import conflict_clusters
+
         review = self._review
-        earlier = {review.questions[key].id: given.say for key, given in review.answers.items()}
-        told = "Please answer A, B, both, same, edit, still (both hold as of today) or skip."
+        earlier = {review.questions[key].id: given for key, given in review.answers.items()}
+        open_ = [conflict for conflict in review.plan.conflicts if conflict.choice is None]
+        groups = conflict_clusters(open_) if review.unites else [[conflict] for conflict in open_]
         gone: set[str] = set()  # what an answer took away is asked about no more
-        for conflict in review.plan.conflicts:
-            if conflict.choice is None and not (gone.issuperset(conflict.a) or gone.issuperset(conflict.b)):
-                echo(self._shown.sides(conflict))
-                given = earlier.get(conflict.id)
-                if given is not None:
-                    click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
-                meanings = _answers("conflict") | {"": given or Say.SKIP}
-                if Say.EDIT in review.choices(conflict):
-                    meanings |= {"e": Say.EDIT, "edit": Say.EDIT}
-                say = ask(self._shown.question(conflict), "[A/B/still/skip]", meanings, told)
-                if say == Say.EDIT != given:
-                    self._keep(conflict, say)
-                elif say != given:
-                    review.answer(conflict.id, say, now=self._now, held=True)
-                if say in (Say.A, Say.B):
-                    gone.update(() if conflict.said else conflict.b if say == Say.A else conflict.a)
+        for at, group in enumerate(groups, 1):
+            asks_once = len(group) > 1 and not any(conflict.id in earlier for conflict in group)
+            said = self._cluster(group, at, of=len(groups)) if asks_once else _EACH
+            if said == _QUIT:
+                return
+            for conflict in group if said == _EACH else ():
+                if not (gone.issuperset(conflict.a) or gone.issuperset(conflict.b)):
+                    say = self._conflict(conflict, earlier.get(conflict.id))
+                    if say in (Say.A, Say.B):
+                        gone.update(() if conflict.said else conflict.b if say == Say.A else conflict.a)
+
+    def _conflict(self, conflict: Resolve, earlier: Answer | None) -> str:
+        echo(self._shown.sides(conflict))
+        given = earlier.say if earlier is not None else None
+        if given is not None:
+            click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
+        meanings = _answers("conflict") | {"": given or Say.SKIP}
+        if Say.EDIT in self._review.choices(conflict):
+            meanings |= {"e": Say.EDIT, "edit": Say.EDIT}
+        told = "Please answer A, B, both, same, edit, still (both hold as of today) or skip."
+        say = ask(self._shown.question(conflict), "[A/B/still/skip]", meanings, told)
+        if say == Say.EDIT != given:
+            self._keep(conflict, say)
+        elif say != given:
+            self._review.answer(conflict.id, say, now=self._now, held=True)
+        return say
 
     def doubts(self, *, asks: bool) -> None:
         """What is likely or possible; who `asks` for it is not asked whether to look."""
@@ -214,24 +231,30 @@ class Questions:
         self._touched |= _ids(doubt) if Say(say).changes and not isinstance(doubt, Prune) else set()
         return say
 
-    def _cluster(self, pairs: list[Doubt], place: int) -> str:
+    def _cluster(self, pairs: Sequence[Doubt], place: int, *, of: int = 0) -> str:
+        """Ask which of several memories hold; of so many conflicts, of which none says what another does."""
+        from ..planning.doubts import ends
+
         letters, lines = self._shown.cluster(pairs)
-        self._head(pairs, place)
+        self._head(pairs, place, of=of)
         echo(lines)
-        self._explain(_HELP["cluster"])
+        help_ = _HELP["facts" if of else "cluster"]
+        self._explain(help_)
         names = [letter.lower() for letter in letters.values()]
         some = [part for size in range(1, len(names)) for part in combinations(names, size)]
         meanings: dict[str, str] = {mark.join(p): "".join(p) for p in some for mark in ("", " ", ",", ", ")}
         meanings |= dict.fromkeys(("all", "n", "no", "both", "".join(names)), "".join(names))
-        meanings |= dict.fromkeys(("", "s", "skip"), Say.SKIP) | dict.fromkeys(("same", "y"), Say.SAME)
+        meanings |= dict.fromkeys(("", "s", "skip"), Say.SKIP)
+        meanings |= {} if of else dict.fromkeys(("same", "y"), Say.SAME)
         meanings |= {"each": _EACH, "q": _QUIT, "quit": _QUIT}
-        said = ask("Which hold? ", "[letters/all/same/each/s/q]", meanings, f"  {_HELP['cluster']}")
+        choices = f"[letters/all/{'' if of else 'same/'}each/s/q]"
+        said = ask("Which hold? ", choices, meanings, f"  {help_}")
         if said in (_QUIT, _EACH):
             return said
         stay = {name for name, letter in letters.items() if letter.lower() in said}
         gone: set[str] = set()
         for doubt in pairs:
-            a, b = (member.id for member in in_order(doubt)[:2])
+            a, b = ends(doubt)[:2]
             say: str = said
             if said not in (Say.SKIP, Say.SAME):
                 if {a, b} <= stay:
@@ -241,26 +264,27 @@ class Questions:
                 else:
                     say = Say.A if a in stay else Say.B
                     gone |= {a, b} - stay
-            given = self._review.answer(doubt.id, say, now=self._now, held=say not in (Say.SKIP, Say.BOTH))
+            held = bool(of) or say not in (Say.SKIP, Say.BOTH)
+            given = self._review.answer(doubt.id, say, now=self._now, held=held)
             self._touched |= {a, b} if given.say.changes else set()
         for name in (letters.keys() - stay - gone) if said not in (Say.SKIP, Say.SAME) else ():
             click.echo(f"  {letters[name]} was held against none of these; it stays until the next pass.")
         return said
 
-    def _head(self, doubts: list[Doubt], number: int) -> None:
-        from ..planning.doubts import probability
+    def _head(self, doubts: Sequence[Doubt], number: int, *, of: int = 0) -> None:
+        from ..planning.doubts import ends, probability
 
         first, last = doubts[0], number + len(doubts) - 1
-        place = f"{number} to {last}" if len(doubts) > 1 else str(number)
+        place = f"{number} to {last}" if len(doubts) > 1 and not of else str(number)
         if len(doubts) > 1:
-            what = f"{len(set().union(*map(_ids, doubts)))} memories"
+            what = f"{len(set().union(*map(ends, doubts)))} memories"
         elif isinstance(first, Prune):
             what = "may have gone out of date"
         else:
             what = "may be duplicates" if isinstance(first, Merge) else "may contradict"
             what += f" ({probability(first):.0%})"
         where = f"{first.scope}, {first.category}" if first.category else str(first.scope)
-        click.echo("\n" + visible(f"{place} of {len(self._review.plan.unsure)}: {what}, {where}"))
+        click.echo("\n" + visible(f"{place} of {of or len(self._review.plan.unsure)}: {what}, {where}"))
 
     def _explain(self, told: str) -> None:
         if told not in self._explained:

@@ -76,12 +76,18 @@ def decide(
     if duplicate >= thresholds.duplicate:
         if any(item.veto for item in evidence):
             return Label.UNSURE, False
-        kinds = {item.kind for item in evidence}
-        held = bool(kinds & _ASKED) or (ORDER in kinds and min(entailment) < doubting.BOTH_ENTAIL)
-        return Label.DUPLICATE, duplicate >= thresholds.auto and not held
+        return Label.DUPLICATE, duplicate >= thresholds.auto and not left_to_person(evidence, entailment)
     if max(probabilities) in (duplicate, contradiction):
         return Label.UNSURE, False
     return Label.DISTINCT, False
+
+
+def left_to_person(evidence: Iterable[Evidence], entailment: Sequence[float] = (1.0, 1.0)) -> bool:
+    """Whether there is a reason against a merge without a person, whatever a scorer thinks."""
+    evidence = tuple(evidence)
+    kinds = {item.kind for item in evidence}
+    turned = ORDER in kinds and min(entailment) < doubting.BOTH_ENTAIL
+    return turned or bool(kinds & _ASKED) or any(item.veto for item in evidence)
 
 
 def judge(

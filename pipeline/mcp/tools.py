@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -20,7 +20,7 @@ from ..answers import content_key, open_conflicts
 from ..engine import Session
 from ..fronts import StoreAccess, about, answer_lines, done_by, found_status, settle
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, RunResult, TextChange, spoken_id
-from ..planning.doubts import open_question
+from ..planning.doubts import conflict_clusters, open_question
 from ..planning.forgetting import forget_plan
 from ..planning.plan_file import dump_plan, parse_plan
 from ..planning.stages import Observer
@@ -131,8 +131,9 @@ class Tools:
         """Look for duplicates, contradictions and stale memories, and propose what to do about them.
 
         Changes nothing. Gives `plan_id`, `report` (show it to the person as it is), `conflicts` to ask
-        about, memories that may be `outdated`, the first `proposals` by id, what was `answered` before and
-        still holds, and in `over_budget` and `gaps` why dream_apply would refuse the plan.
+        about (those `asked_with` each other as one question), memories that may be `outdated`, the first
+        `proposals` by id, what was `answered` before and still holds, and in `over_budget` and `gaps` why
+        dream_apply would refuse the plan.
         """
         plan = self._access.look(session).plan
         review, told = Review(session, plan), session.reporter(plan)
@@ -142,7 +143,7 @@ class Tools:
             **self._stands(session, review, KeptPlan.of(plan)),
             "store": plan.kind,
             "proposals": [{"id": a.id, "kind": str(a.kind), "line": told.line(a)} for a in changes],
-            "conflicts": [_question(review, each, told) for each in plan.conflicts[:SHOWN]],
+            "conflicts": _questions(review, plan.conflicts, told),
             "outdated": [{"id": d.id, "line": told.line(d), "answers": review.choices(d)} for d in old],
             "unsure": len(plan.unsure),
             "left_open": plan.left_open,
@@ -311,7 +312,7 @@ class Tools:
             return {"plan_id": None, "conflicts": [], "left_open": left}
         plan = kept.plan
         review, told = Review(session, plan), session.reporter(plan)
-        asked = [_question(review, each, told) for each in _waiting(review, plan)[:SHOWN]]
+        asked = _questions(review, _waiting(review, plan), told)
         return {"plan_id": kept.id, "conflicts": asked, "left_open": plan.left_open}
 
     def _stands(self, session: Session, review: Review, kept: KeptPlan) -> Data:
@@ -410,6 +411,13 @@ def report_of(session: Session, plan: Plan) -> str:
 def _waiting(review: Review, plan: Plan) -> list[Resolve]:
     said_about = {review.questions[key].id for key in review.answers}
     return [conflict for conflict in plan.conflicts if conflict.id not in said_about]
+
+
+def _questions(review: Review, conflicts: Sequence[Resolve], told: Report) -> list[Data]:
+    """The first conflicts; those that share memories, best asked as one question, name each other."""
+    groups = [[each.id for each in group] for group in conflict_clusters(conflicts)]
+    shared = {name: {"asked_with": group} for group in groups if len(group) > 1 for name in group}
+    return [_question(review, each, told) | shared.get(each.id, {}) for each in conflicts[:SHOWN]]
 
 
 def _question(review: Review, conflict: Resolve, told: Report) -> Data:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from ...errors import NoAnswerError
 from ...models.llm import LABELS, PROMPT_VERSION, Adviser, load_adviser, opinion
@@ -22,12 +23,13 @@ from ..answers import Say
 from ..judging.cache import opinion_key
 from ..judging.calibration import pair_line
 from ..judging.subjects import UNCLEAR
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, in_order
 from .drafts import conflict_of_pair, merge_of
 from .hooks import Hooks, Means, View
 
 Pair = Merge | Resolve
 Doubt = Pair | Prune
+AnyDoubt = TypeVar("AnyDoubt", Doubt, Resolve)
 CLUSTER = 6  # memories that one question is about at most; more cannot be compared at a glance
 _TAUGHT_BY_MERGES = {Say.YES: Label.DUPLICATE, Say.EDIT: Label.DUPLICATE, Say.NO: Label.DISTINCT}
 _TAUGHT_BY_CONFLICTS = {Say.BOTH: Label.DISTINCT, Say.SAME: Label.DUPLICATE}
@@ -50,18 +52,37 @@ def pairs(doubts: Iterable[Doubt]) -> list[Pair]:
 
 def clusters(doubts: Iterable[Doubt]) -> list[list[Doubt]]:
     """Pairs that share memories stand together, the most probable first; of `CLUSTER` memories at most."""
-    left, found = ranked(doubts), list[list[Doubt]]()
+    return _together(ranked(doubts))
+
+
+def conflict_clusters(conflicts: Iterable[Resolve]) -> list[list[Resolve]]:
+    """The same of conflicts, in their order; one of two sentences stands alone, as one that was answered."""
+    return _together(list(conflicts))
+
+
+def _together(left: list[AnyDoubt]) -> list[list[AnyDoubt]]:
+    found = list[list[AnyDoubt]]()
     while left:
-        group, ids, rest = list[Doubt](), set[str](), list[Doubt]()
+        group, ids, rest = list[AnyDoubt](), set[str](), list[AnyDoubt]()
         for doubt in left:
-            members = {member.id for member in doubt.members}
-            shares = ids & members and len(ids | members) <= CLUSTER
-            fits = not ids or (shares and not isinstance(doubt, Prune))
+            of = ends(doubt)
+            alone = isinstance(doubt, Prune) or bool(
+                getattr(doubt, "said", ()) or getattr(doubt, "choice", None)
+            )
+            shares = not ids.isdisjoint(of) and len(ids.union(of)) <= CLUSTER
+            fits = not group or (shares and not alone)
             (group if fits else rest).append(doubt)
-            ids |= members if fits else set()
+            ids.update(() if alone or not fits else of)
         found.append(group)
         left = rest
     return found
+
+
+def ends(doubt: Doubt) -> tuple[str, ...]:
+    """The memories that a question sets beside each other, the first one first; what goes with them aside."""
+    if isinstance(doubt, Resolve):
+        return doubt.a[0], doubt.b[0]
+    return tuple(member.id for member in in_order(doubt))
 
 
 def probability(doubt: Doubt) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any
@@ -13,6 +14,7 @@ from ...models.facts import extract
 from ...models.facts.attributes import named_attribute
 from ...models.merger import MergeRefused
 from ...models.same_statement import statement_key
+from ...models.stance import further
 from ...models.text.statements import split_statements
 from ...models.text.words import normalised, significant_words, tokens, topic
 from ...records import (
@@ -25,7 +27,7 @@ from ...records import (
     Verdict,
 )
 from ..plan import Action, Merge, Prune, Resolve, Side
-from .hooks import Hooks, View
+from .hooks import Hooks, United, View
 from .merges import LONG_AGO, Consolidated, last_stated
 
 _OWN_KEYS = frozenset(
@@ -124,7 +126,17 @@ def merge_of(
         united = kind.unite(members, among, lambda premise, said: entailed.get((premise, said), 0.0))
     except MergeRefused:
         return None
+    united = _further_stays(members, united)
     return merge_action(kind, stored, Consolidated.of(members, united, verdicts))
+
+
+def _further_stays(members: Sequence[Memory], united: United) -> United:
+    """Of two of which one suspects or plans what the other states or has done, the other stays."""
+    if len(members) != 2 or not united.whole or united.stored is not None or united.observations:
+        return united
+    ahead = further(members[0].text, members[1].text)
+    stays = members[ahead > 0]
+    return replace(united, survivor=stays.id, text=stays.text) if ahead else united
 
 
 def conflicts_of(view: View, verdicts: Iterable[Verdict], actions: Sequence[Action]) -> list[Resolve]:

@@ -40,6 +40,8 @@ _MOST_DANGLING = 5  # relations to names without a line that are listed unasked
 class GraphReport(Report):
     """Renders one pass over a graph; relations are shown as they stand in it now."""
 
+    groups = False
+
     def __init__(
         self,
         store: GraphStore,

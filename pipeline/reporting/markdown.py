@@ -60,6 +60,8 @@ _VERBS = {Reindex: ("rebuild", "REBUILT"), Append: ("add to", "ADDED TO"), Rewri
 class PlanReport(Report):
     """Renders the changes of a plan, from nothing but the plan."""
 
+    groups = False
+
     def __init__(self, plan: Plan, *, explain: bool = False) -> None:
         super().__init__(plan, explain=explain)
         self._texts = {member.id: member.text for action in plan.actions for member in action.members}

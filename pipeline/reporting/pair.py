@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...models.bindings import relation
 from ...models.facts.frames import JUDGED, KINDS
 from ...models.guards import WHOLE
 from ...records import Evidence, Label, Memory, Verdict
 from ..judging.check import Checked, Finding
+from ..judging.judge import left_to_person
 from .text import day, excerpts, one_line, spoken_ids, visible, whole
 
+SHOWN_WORDS = 4  # of a text that only it says
 DETAIL_WIDTH = 200  # characters of a detail that are shown at most
 
 
@@ -44,8 +47,31 @@ def _verdict_lines(a: Memory, b: Memory, verdict: Verdict | None) -> list[str]:
     }[verdict.label]
     apart = a.category != b.category
     other = [visible(f"They are of different categories: {a.category}, {b.category}.")] if apart else []
-    said = spoken(verdict.evidence, flipped=verdict.pair.a == b.id)
+    turned = verdict.pair.a == b.id
+    said = reasons(verdict, (b.text, a.text) if turned else (a.text, b.text), flipped=turned)
     return [told, *other, *([said] if said else []), scores(verdict)]
+
+
+def reasons(
+    verdict: Verdict, texts: tuple[str, str], *, flipped: bool = False, names: Sequence[str] = "AB"
+) -> str:
+    """The evidence of a verdict in words; where none keeps a pair from merging, what does."""
+    said = [*verdict.evidence]
+    apart = verdict.label is Label.DISTINCT
+    settled = said if apart else verdict.auto or verdict.label is Label.CONTRADICTION
+    if settled or left_to_person(said, verdict.entailment):
+        return spoken(said, flipped=flipped, names=names)
+    unsaid = relation(*texts).unsaid
+    words = (", ".join(unit.text for unit in units[:SHOWN_WORDS]) or "-" for units in unsaid)
+    said += [Evidence("unsaid", " / ".join(words))] if any(unsaid) else []
+    duplicate, contradiction, _ = verdict.probabilities
+    if apart:
+        return spoken(said, flipped=flipped, names=names)
+    what = "that they contradict each other" if contradiction > duplicate else "that they say the same"
+    sure = (
+        f"Nothing else speaks against it, but it is only {max(duplicate, contradiction):.0%} likely {what}."
+    )
+    return " ".join(filter(None, (spoken(said, flipped=flipped, names=names), sure)))
 
 
 def scores(verdict: Verdict) -> str:
@@ -64,7 +90,8 @@ def check_json(found: Checked, show: Callable[[str], str]) -> dict[str, Any]:
     matches = []
     for match in found.matches:
         part = [visible(f'This part: "{one_line(match.part)}".')] if match.part else []
-        said = spoken(match.verdict.evidence, flipped=True, names=("the text", "the memory"))
+        texts = match.said or match.memory.text, match.part or found.text
+        said = reasons(match.verdict, texts, flipped=True, names=("the text", "the memory"))
         told = {
             "finding": str(match.finding),
             "sure": match.sure,
@@ -111,9 +138,11 @@ def told_once(evidence: Iterable[Evidence]) -> list[Evidence]:
     items = tuple(evidence)
     rivals = {item.detail.rpartition(": ")[2] for item in items if item.kind == "rival"}
     told = {word for item in items if item.kind != "unsaid" for word in _words(item)}
+    swapped = any(item.kind in ("swap", "order") and item.veto for item in items)
     return [
         item
         for item in items
+        if not (swapped and item.kind in ("binding", "place"))
         if not (told.issuperset(_words(item)) if item.kind == "unsaid" else item.detail in rivals)
     ]
 
@@ -128,6 +157,9 @@ def _sentence(item: Evidence, first: str, second: str, *, flipped: bool) -> str:
         return f"{detail[:1].upper()}{detail[1:]}."
     kind = (KINDS | JUDGED).get(item.kind)
     begin = kind.said if kind else ""
+    if item.kind == "binding":  # without the names of the places
+        words = (word for part in detail.split("; ") for word in part.rpartition(": ")[2].split(", "))
+        detail = ", ".join(dict.fromkeys(words))
     if detail.count(" / ") != 1:
         return f"{begin or item.kind.replace('-', ' ').capitalize()}: {detail}."
     thing, colon, values = detail.rpartition(": ") if item.kind == "rival" else ("", "", detail)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from string import ascii_uppercase
 from typing import Any
@@ -13,9 +13,9 @@ from ...models.bindings import relation
 from ...models.text.words import counted
 from ...records import Verdict
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, RunResult, TextChange, UndoResult, in_order
-from ..planning.doubts import Doubt, open_question, probability, ranked
+from ..planning.doubts import Doubt, conflict_clusters, ends, open_question, probability, ranked
 from ..planning.plan_file import to_json
-from .pair import scores, spoken
+from .pair import reasons, scores, spoken
 from .text import Marked, Tone, changes, clip, day, excerpts, marked, one_line, spoken_ids, visible, whole
 
 TITLE = "## dream — consolidation report"
@@ -32,6 +32,7 @@ class Report:
     """Renders one plan; ids are shortened as far as they stay unique within it."""
 
     tells = False  # what was found is reported even where nothing changes
+    groups = True  # conflicts that share memories are one question
 
     def __init__(self, plan: Plan, *, explain: bool = False) -> None:
         """Shorten the ids; `explain` adds all texts, scores and evidence."""
@@ -119,9 +120,10 @@ class Report:
         return self._place(conflict) + self.line(conflict).removesuffix("[A/B/skip]")
 
     def _place(self, conflict: Resolve) -> str:
-        open_ = [item.id for item in self._plan.conflicts if item.choice is None]
-        several = conflict.id in open_ and len(open_) > 1
-        return f"{open_.index(conflict.id) + 1} of {len(open_)}: " if several else ""
+        open_ = [item for item in self._plan.conflicts if item.choice is None]
+        asked = conflict_clusters(open_) if self.groups else [[each] for each in open_]
+        at = next((number for number, group in enumerate(asked, 1) if conflict in group), 0)
+        return f"{at} of {len(asked)}: " if at and len(asked) > 1 else ""
 
     def _asides(self) -> list[str]:
         return []
@@ -174,14 +176,33 @@ class Report:
         for scope in scopes:
             here: list[str] = []
             for title, actions in parts:
-                entries = [self._entry(action) for action in actions if action.scope == scope]
-                here += [f"{title} ({len(entries)}):"] if entries else []
+                told = [action for action in actions if action.scope == scope]
+                entries = self._entries(told)
+                asked = f", in {counted(len(entries), 'question')}" if len(entries) < len(told) else ""
+                here += [f"{title} ({len(told)}{asked}):"] if told else []
                 here += [line for entry in entries for line in entry]
             lines += [f"Scope {scope}", *here, ""] if len(scopes) > 1 else here
         if self._explain and self._plan.apart:
             lines.append(f"Equal words that stay apart ({len(self._plan.apart)}):")
             lines += [f"{self.label(a)} / {self.label(b)} — {why}" for a, b, why in self._plan.apart]
         return list(map(_safe, lines))
+
+    def _entries(self, actions: Sequence[Action]) -> list[list[str]]:
+        conflicts = [action for action in actions if isinstance(action, Resolve)]
+        if not self.groups or len(conflicts) < len(actions):
+            return [self._entry(action) for action in actions]
+        groups = conflict_clusters(conflicts)
+        return [self._entry(each[0]) if len(each) == 1 else self._grouped(each) for each in groups]
+
+    def _grouped(self, conflicts: Sequence[Resolve]) -> list[str]:
+        """Facts of which at most one holds, as one question."""
+        letters, lines = self.cluster(conflicts, why=self._explain)
+        names = " / ".join(map(self.label, letters))
+        line = visible(f'{names} — "{conflicts[0].topic}" [{"/".join(letters.values())}/skip]')
+        behind = (
+            [line for each in conflicts for line in self._behind(each, newer=False)] if self._explain else []
+        )
+        return [line, *_indented(lines), *behind]
 
     def _entry(self, action: Action) -> list[str]:
         doubtful = any(action is doubt for doubt in self._plan.unsure)
@@ -253,24 +274,54 @@ class Report:
             a, b = in_order(doubt)[:2]
             texts = zip("AB", (a, b), excerpts(a.text, b.text), strict=True)
             lines += [self._row(f"  {side}: ", doubt, each.id, text) for side, each, text in texts]
-        told = (spoken(each.evidence, flipped=_turned(doubt, each)) for each in doubt.verdicts)
+        told = (self._reasons(doubt, each) for each in doubt.verdicts)
         return [*lines, *(f"  {each}" for each in told if each)]
 
-    def cluster(self, doubts: Sequence[Doubt]) -> tuple[dict[str, str], list[str]]:
+    def _reasons(self, doubt: Merge, verdict: Verdict) -> str:
+        texts = {member.id: member.text for member in doubt.members}
+        a, b = (texts.get(name, "") for name in (verdict.pair.a, verdict.pair.b))
+        if doubt.said or not (a and b):
+            return spoken(verdict.evidence, flipped=_turned(doubt, verdict))
+        return reasons(verdict, (a, b), flipped=_turned(doubt, verdict))
+
+    def cluster(self, doubts: Sequence[Doubt], *, why: bool = True) -> tuple[dict[str, str], list[str]]:
         """Several memories that one question is about: letters by id, and lines: texts, and what is known."""
-        of = {member.id: (doubt, member) for doubt in doubts for member in doubt.members}
+        known = {member.id: (doubt, member) for doubt in doubts for member in doubt.members}
+        of = {name: known[name] for doubt in doubts for name in ends(doubt)}
         order = sorted(of.values(), key=lambda each: (str(each[1].stated_at or ""), each[1].id))
         letters = dict(zip((member.id for _, member in order), ascii_uppercase, strict=False))
-        rows = ((f"  {letters[m.id]}: ", doubt, m.id, whole(m.text)) for doubt, m in order)
-        lines = list[str](self._row(*row) for row in rows)
-        for doubt in doubts:
-            a, b = sorted(letters[member.id] for member in doubt.members[:2])
-            what = "may be the same" if isinstance(doubt, Merge) else "may contradict"
-            verdicts = getattr(doubt, "verdicts", ())
-            flipped = any(letters[verdict.pair.a] == b for verdict in verdicts)
-            why = spoken((e for verdict in verdicts for e in verdict.evidence), flipped=flipped, names=a + b)
-            lines.append(f"     {a} and {b} {what} ({probability(doubt):.0%}). {why}".rstrip())
+        lines = list[str]()
+        for doubt, member in order:
+            text = Marked(whole(member.text))
+            if isinstance(doubt, Resolve):
+                others = [whole(each.text) for _, each in order if each is not member]
+                text = marked(text, others, tone="stays")
+            row = self._row(f"  {letters[member.id]}: ", doubt, member.id, text)
+            lines.append(row.followed(_newest(doubts, member, [each for _, each in order])))
+            lines += self._going_along(doubts, member.id)
+        for doubt in doubts if why else ():
+            lines.append(self._said_of(doubt, letters))
         return letters, lines
+
+    def _going_along(self, doubts: Iterable[Doubt], memory_id: str) -> list[str]:
+        """What says the same as one side of a conflict, and goes with it."""
+        sides = {
+            name: doubt
+            for doubt in doubts
+            if isinstance(doubt, Resolve)
+            for side in (doubt.a, doubt.b)
+            for name in (side[1:] if side[0] == memory_id else ())
+        }
+        texts = {name: next(m.text for m in doubt.members if m.id == name) for name, doubt in sides.items()}
+        return [self._row("     with ", doubt, name, whole(texts[name])) for name, doubt in sides.items()]
+
+    def _said_of(self, doubt: Doubt, letters: Mapping[str, str]) -> str:
+        a, b = sorted(letters[name] for name in ends(doubt)[:2])
+        what = "may be the same" if isinstance(doubt, Merge) else "may contradict"
+        verdicts = getattr(doubt, "verdicts", ())
+        flipped = any(letters.get(verdict.pair.a) == b for verdict in verdicts)
+        why = spoken((e for verdict in verdicts for e in verdict.evidence), flipped=flipped, names=a + b)
+        return f"     {a} and {b} {what} ({probability(doubt):.0%}). {why}".rstrip()
 
     def _sentences(self, action: Merge | Resolve) -> list[Marked]:
         if not action.said:
@@ -286,7 +337,7 @@ class Report:
         stated = f"{before}{self.label(memory_id)} {day(member.stated_at)}{f', {by}' if by else ''}  "
         return (text if isinstance(text, Marked) else Marked(text)).behind(visible(stated))
 
-    def _behind(self, action: Action) -> list[str]:
+    def _behind(self, action: Action, *, newer: bool = True) -> list[str]:
         if isinstance(action, Prune):
             return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, TextChange):
@@ -300,8 +351,8 @@ class Report:
             lines += [f"    evidence: {evidence}"] if evidence else []
         if isinstance(action, Merge):
             return lines if action.said else [f"    {self._what_stays(action)}", *lines]
-        newer = newer_side(action)
-        told = [f"    {newer.upper()} was stated later and is the likely winner"] if newer else []
+        later = newer_side(action) if newer else None
+        told = [f"    {later.upper()} was stated later and is the likely winner"] if later else []
         return [*told, *lines]
 
     def _what_stays(self, action: Merge) -> str:
@@ -368,6 +419,15 @@ def newer_side(conflict: Resolve) -> str | None:
 def likely(conflict: Resolve, side: str) -> str:
     """A word beside the side of a conflict that was stated later."""
     return " (newer, likely to hold)" if newer_side(conflict) == side.lower() else ""
+
+
+def _newest(doubts: Sequence[Doubt], member: Member, among: Sequence[Member]) -> str:
+    """The same beside the one of several facts that was stated after all the others."""
+    if not all(isinstance(doubt, Resolve) and newer_side(doubt) for doubt in doubts):
+        return ""
+    latest = max(str(each.stated_at) for each in among)
+    alone = [each for each in among if str(each.stated_at) == latest] == [member]
+    return " (newest, likely to hold)" if alone else ""
 
 
 def summary(result: RunResult) -> str:

@@ -28,7 +28,7 @@ from ....models.text.statements import clauses, sentences
 from ....records import ActionKind, Evidence, Memory, Scope, Verdict
 from ...answers import content_key
 from ...plan import Action, Member, Merge, Plan, Prune, Relate, Resolve, TextChange, in_order, sorts
-from ...planning.doubts import clusters, probability
+from ...planning.doubts import clusters, conflict_clusters, probability
 from ...planning.plan_file import parse_plan
 from ...writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 from ..pair import spoken, told_once
@@ -112,11 +112,21 @@ def page_data(
     it back are given, and what became of each of its actions.
     """
     table, outcomes = Table(plan, memories, accessed or {}), outcomes or {}
-    cards = [card(action, table, outcomes, unsure=False) for action in plan.actions]
-    for doubts in clusters(plan.unsure):
-        for number, doubt in enumerate(doubts):
-            shown = card(doubt, table, outcomes, unsure=True)
-            cards.append(shown | ({"shares": [number + 1, len(doubts)]} if len(doubts) > 1 else {}))
+    asked, open_ = clusters(plan.unsure), conflict_clusters(plan.conflicts)
+    groups = [[each.id for each in group] for group in asked] + [
+        [each.id for each in group] for group in open_
+    ]
+    shares = {
+        name: {"shares": [number, len(group)]}
+        for group in groups
+        for number, name in enumerate(group, 1)
+        if len(group) > 1
+    }
+    unsure = [doubt for group in asked for doubt in group]
+    cards = [
+        card(action, table, outcomes, unsure=at >= len(plan.actions)) | shares.get(action.id, {})
+        for at, action in enumerate((*plan.actions, *unsure))
+    ]
     for shown in cards:
         shown["scope"] = table.rows[shown["members"][0]]["scope"]
     if vectors is not None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -231,6 +232,30 @@ class TestAsked:
         assert (alone in shown) == (answer == "a")
         if answer == "all":
             assert "dog1" not in dream("--user-id", "alice", "--dry-run").stdout
+
+    @pytest.mark.parametrize(
+        ("answer", "left"),
+        [
+            ("c", {"home3"}), ("bc", {"home2", "home3"}), ("all", {"home1", "home2", "home3"}),
+            ("", {"home1", "home2", "home3"}), ("q", {"home1", "home2", "home3"}), ("each\nb\nb", {"home3"}),
+        ],
+    )  # fmt: skip
+    def test_conflicts_that_share_memories_are_one_question(self, dream, store, scorer, answer, left):
+        homes = {f"home{n}": f"Lives in {town}." for n, town in enumerate(("Porto", "Faro", "Braga"), 1)}
+        rows = [memory(name, text, days=40 - at) for at, (name, text) in enumerate(homes.items())]
+        store.rows |= InMemoryStore(rows).rows
+        for one, other in combinations(homes.values(), 2):
+            scorer._pairs[tuple(sorted((one, other)))] = (0.0, 0.95, 0.05)
+        shown = dream(
+            "--user-id", "alice", "--review", "--max-delete", "1", answers=f"{answer}\n\n\n\ny\n"
+        ).stdout
+        assert "Conflicts (3, in 1 question):" in shown
+        assert "    C: [memory:home3] 2026-10-14  Lives in [Braga.] (newest, likely to hold)" in shown
+        assert (
+            "     A and C may contradict (95%). Two values of one home: A says *Porto*, C says *Braga*."
+            in shown
+        )
+        assert homes.keys() & living(store) == left
 
 
 def test_rival_values_are_never_offered_as_one_text() -> None:

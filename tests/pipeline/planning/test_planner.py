@@ -142,3 +142,12 @@ def test_every_plan_keeps_the_rules(store, seed):
 )  # fmt: skip
 def test_of_long_memories_the_statements_that_oppose_each_other_are_named(older, newer, opposed):
     assert opposing_statements(older, newer) == opposed
+
+
+@pytest.mark.parametrize("days", [(30, 2), (2, 30)])
+def test_of_a_suspicion_and_a_statement_the_statement_would_stay(days) -> None:
+    """A person may say that both are one fact; what is merely thought never takes its place."""
+    texts = "Is allergic to penicillin.", "Thinks she may be allergic to penicillin."
+    store = InMemoryStore([memory("is", texts[0], days=days[0]), memory("may", texts[1], days=days[1])])
+    (doubt,) = plan_of(store, FakeScorer({texts: (0.93, 0.04, 0.03)})).unsure
+    assert (doubt.kind, doubt.survivor) == ("merge", "is")

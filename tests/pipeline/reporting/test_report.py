@@ -2,15 +2,16 @@
 
 from dataclasses import replace
 
+import pytest
 from builders import BOB, CONTRADICTION, MAYBE, MEANS, NOW, duplicates, memory, plan_of
 from hypothesis import given, strategies as st
 from mem0_dream.pipeline.plan import Member, Plan
-from mem0_dream.pipeline.reporting.pair import spoken
+from mem0_dream.pipeline.reporting.pair import reasons, spoken
 from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.reporting.status import spoken_status, status_of
 from mem0_dream.pipeline.reporting.text import WHOLE_UP_TO, clip, one_line, short_ids, whole
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.records import Evidence, Scope
+from mem0_dream.records import Candidate, Evidence, Label, Scope, Verdict
 from mem0_dream.testing import FakeScorer, InMemoryStore
 from messy import BOTH, SAILOR_A, SAILOR_B
 
@@ -118,6 +119,32 @@ def test_evidence_is_told_in_plain_words() -> None:
     )
     assert spoken(found[:2], flipped=True) == "A says *40 mg*, B says *20 mg*. Only A says *Rex*."
     assert len(spoken([Evidence("quote", "x" * 100_000)])) < 300
+
+
+TEA_OR_CAKE = "Words of which the other says nothing: A says *tea*, B says *cake*."
+ONLY_LIKELY = " Nothing else speaks against it, but it is only 80% likely that they say the same."
+
+
+@pytest.mark.parametrize(
+    ("label", "auto", "evidence", "said"),
+    [
+        (Label.DUPLICATE, False, (), TEA_OR_CAKE + ONLY_LIKELY),
+        (Label.DUPLICATE, False, (Evidence("ending", "sold"),), "Only one tells of an end: sold."),
+        (Label.DISTINCT, False, (), TEA_OR_CAKE),
+        (Label.DUPLICATE, True, (), ""),
+    ],
+)
+def test_a_pair_that_is_not_merged_says_why(label, auto, evidence, said) -> None:
+    verdict = Verdict(Candidate("a", "b", 0.9), label, auto, (0.8, 0.1, 0.1), evidence=evidence)
+    assert reasons(verdict, ("Likes tea", "Likes cake")) == said
+
+
+def test_exchanged_words_are_told_once_and_places_without_their_names() -> None:
+    swap = Evidence("order", "tea over coffee / coffee over tea", veto=True)
+    places = Evidence("binding", "above: coffee, tea; prefer: coffee, tea", veto=True)
+    assert spoken([swap, places]).count("tea over coffee") == 1
+    assert "places" not in spoken([swap, places])
+    assert spoken([places]) == "The same details in each other's places: coffee, tea."
 
 
 def test_pairs_that_are_likely_the_same_are_shown_the_most_certain_first() -> None:
