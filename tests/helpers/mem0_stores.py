@@ -138,23 +138,20 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    import socket
     import subprocess
     import sys
     import time
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    folder = tmp_path_factory.mktemp("chroma-server")
+    from real_server import free_port, listens
+
+    folder, port = tmp_path_factory.mktemp("chroma-server"), free_port()
     program = str(Path(sys.executable).with_name("chroma"))
     words = [program, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             for _ in range(300):
-                with socket.socket() as probe:
-                    if probe.connect_ex(("127.0.0.1", port)) == 0:
-                        break
+                if listens(port):
+                    break
                 time.sleep(0.1)
             yield f"127.0.0.1:{port}"
         finally:

@@ -50,10 +50,9 @@ def address() -> tuple[str, str]:
     server = subprocess.Popen([python, __file__, str(port)], **inside, stdout=log, stderr=log)
     atexit.register(server.kill)
     for _ in range(3000):  # torch may take minutes to import on a busy machine
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                database_url = f"postgresql://postgres:postgres@127.0.0.1:{database}/postgres"
-                return f"http://127.0.0.1:{port}", database_url
+        if listens(port):
+            database_url = f"postgresql://postgres:postgres@127.0.0.1:{database}/postgres"
+            return f"http://127.0.0.1:{port}", database_url
         if server.poll() is not None:
             break
         time.sleep(0.2)
@@ -64,6 +63,11 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def start_postgres(data: Path, port: int) -> None:

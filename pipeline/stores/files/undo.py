@@ -105,12 +105,9 @@ class FileHistory(Database):
         if step is None:
             raise RefusedChangeError(f"no change of {path.name} is on record")
         data = self.without(str(path), step, now.data if now else None)
-        rows = self.ask(
-            "SELECT mode, mtime_ns FROM steps WHERE file = ? AND before = ? ORDER BY number DESC LIMIT 1",
-            (str(path), digest(data or b"")),
-        )
         # As somebody else left it with these very bytes, so that its times come back, too.
-        was = Image(data, *rows[0]) if data is not None and rows else None
+        left = self._newest("mode, mtime_ns", "before = ?", str(path), digest(data or b""))
+        was = Image(data, *left) if data is not None and left else None
         if data is not None and now is not None and now.data == data:
             with refusing(path):
                 image = was or now
@@ -139,11 +136,8 @@ class FileHistory(Database):
 
     def noted(self, file: str, digest_: str) -> dict[str, Any] | None:
         """The note of the last step that gave a file the bytes of this hash, if one did."""
-        rows = self.ask(
-            "SELECT note FROM steps WHERE file = ? AND after = ? ORDER BY number DESC LIMIT 1",
-            (file, digest_),
-        )
-        return dict(json.loads(rows[0][0])) if rows else None
+        found = self._newest("note", "after = ?", file, digest_)
+        return dict(json.loads(found[0])) if found else None
 
     def keys(self, file: str, begin: str) -> list[str]:
         """The keys that begin so of all steps of a file that were not taken back, the oldest step first."""
@@ -152,14 +146,12 @@ class FileHistory(Database):
 
     def last(self, file: str, key: str) -> Step | None:
         """The newest step of a key that was not taken back."""
-        for number, before, mode, mtime, after, note in self.ask(
-            "SELECT number, before, mode, mtime_ns, after, note FROM steps "
-            "WHERE file = ? AND key = ? AND undone = 0 ORDER BY number DESC LIMIT 1",
-            (file, key),
-        ):
-            image = Image(self._bytes(before), mode, mtime) if before else None
-            return Step(number, image, self._bytes(after) if after else None, json.loads(note))
-        return None
+        columns = "number, before, mode, mtime_ns, after, note"
+        if (found := self._newest(columns, "key = ? AND undone = 0", file, key)) is None:
+            return None
+        number, before, mode, mtime, after, note = found
+        image = Image(self._bytes(before), mode, mtime) if before else None
+        return Step(number, image, self._bytes(after) if after else None, json.loads(note))
 
     def without(
         self, file: str, step: Step, now: bytes | None, *, resolve: Resolve | None = None
@@ -185,13 +177,15 @@ class FileHistory(Database):
     def _first(self, file: str, step: Step) -> bytes:
         """The file before the oldest of the steps that led to this one: the order its lines had."""
         data, number = step.before.data if step.before else b"", step.number
-        while rows := self.ask(
-            "SELECT number, before FROM steps WHERE file = ? AND after = ? AND number < ? "
-            "AND before IS NOT NULL ORDER BY number DESC LIMIT 1",
-            (file, digest(data), number),
-        ):
-            number, data = rows[0][0], self._bytes(rows[0][1])
+        earlier = "after = ? AND number < ? AND before IS NOT NULL"
+        while found := self._newest("number, before", earlier, file, digest(data), number):
+            number, data = found[0], self._bytes(found[1])
         return data
+
+    def _newest(self, columns: str, where: str, *values: object) -> tuple[Any, ...] | None:
+        """Of the newest step of a file that is so."""
+        statement = f"SELECT {columns} FROM steps WHERE file = ? AND {where} ORDER BY number DESC LIMIT 1"
+        return next(iter(self.ask(statement, values)), None)
 
     def _keep(self, data: bytes, *, base: bytes | None) -> str:
         """Keep a made state as its difference to the one before, a found one whole: chains end with a run."""

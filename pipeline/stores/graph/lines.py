@@ -13,13 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from ....errors import RefusedChangeError
 from ..files import is_utf8, json_text
 from .entities import observation_key
 
 Edge = tuple[str, str, str]  # from, to, type
+Item = TypeVar("Item")
 READABLE_SHARE = 0.5  # of the lines must be entities or relations, or of another kind that says which
 FIELDS = {"entity": ("name", "entityType"), "relation": ("from", "to", "relationType")}
 """The texts that a line of each kind must hold; an entity has `observations`, too."""
@@ -115,21 +116,13 @@ class GraphDocument:
     @cached_property
     def entities(self) -> Mapping[str, Lines]:
         """The lines of each entity, by name."""
-        found: dict[str, list[GraphLine]] = defaultdict(list)
-        for line in self.lines:
-            if line.name is not None:
-                found[line.name].append(line)
-        return dict(found)
+        return _grouped((line.name, line) for line in self.lines if line.name is not None)
 
     @cached_property
     def touching(self) -> Mapping[str, Lines]:
         """The lines of all relations that begin or end at a name."""
-        found: dict[str, list[GraphLine]] = defaultdict(list)
-        for line in self.lines:
-            if line.kind == "relation":
-                for end in dict.fromkeys(line.edge[:2]):
-                    found[end].append(line)
-        return dict(found)
+        edges = [line for line in self.lines if line.kind == "relation"]
+        return _grouped((end, line) for line in edges for end in dict.fromkeys(line.edge[:2]))
 
     @property
     def names(self) -> frozenset[str]:
@@ -149,11 +142,8 @@ class GraphDocument:
     @property
     def faults(self) -> tuple[str, ...]:
         """A sentence for each reason why lines are broken, with the numbers of the first of them."""
-        numbers: dict[str, list[int]] = defaultdict(list)
-        for number, line in self.broken:
-            numbers[line.reason].append(number)
         faults = []
-        for reason, rows in numbers.items():
+        for reason, rows in _grouped((line.reason, number) for number, line in self.broken).items():
             shown = ", ".join(map(str, rows[:_SHOWN_NUMBERS])) + (" …" if len(rows) > _SHOWN_NUMBERS else "")
             one = len(rows) == 1
             what = f"line {shown} of the graph is" if one else f"{len(rows)} lines of the graph ({shown}) are"
@@ -230,6 +220,13 @@ class GraphDocument:
                 stays = survivor is not None and line.name == survivor
                 lines.append(_with_fields(line, fields) if stays else line)
         return self.with_lines(lines)
+
+
+def _grouped(pairs: Iterable[tuple[str, Item]]) -> dict[str, list[Item]]:
+    found: dict[str, list[Item]] = defaultdict(list)
+    for key, item in pairs:
+        found[key].append(item)
+    return dict(found)
 
 
 def foreign_reason(document: GraphDocument) -> str | None:
