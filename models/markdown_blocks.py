@@ -48,11 +48,7 @@ def split_lines(text: str) -> list[tuple[str, str]]:
 
 @functools.lru_cache(maxsize=4096)
 def markdown_lines(text: str) -> tuple[MarkdownLine, ...]:
-    r"""All lines of a text.
-
-    >>> [line.kind for line in markdown_lines("# A\n- b\n  c\n\n```\n- d\n```")]
-    ['heading', 'item', 'text', 'blank', 'fence', 'fence', 'fence']
-    """
+    """All lines of a text."""
     rows = split_lines(text)
     kinds: list[LineKind] = ["text" if row.strip() else "blank" for row, _ in rows]
     levels, follows = [0] * len(rows), [False] * len(rows)

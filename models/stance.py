@@ -78,11 +78,7 @@ class Step(NamedTuple):
 
 
 def steps(a: str, b: str) -> tuple[Step, ...]:
-    """The kinds in which one thing stands at two ranks in two texts.
-
-    >>> steps("Tests are flaky", "Some tests are flaky")
-    (Step(kind='extent', mine=5, theirs=0, words=('', 'Some')),)
-    """
+    """The kinds in which one thing stands at two ranks in two texts."""
     first, second = marks(a), marks(b)
     if not first and not second:
         return ()
@@ -160,11 +156,7 @@ def stance_row(short: str, long: str) -> list[float]:
 
 
 def tenses(text: str) -> tuple[set[str], set[str]]:
-    """Stems of what somebody did and of what somebody does, by verbs near the beginning.
-
-    >>> tenses("Ada lived in Porto"), tenses("Buys all of her coffee ready roasted")
-    (({'liv'}, set()), (set(), {'buy'}))
-    """
+    """Stems of what somebody did and of what somebody does, by verbs near the beginning."""
     words = re.findall(r"[a-z]+", text.lower())[:_SUBJECT]
     did = {stem(word) for before, word in pairwise(["", *words]) if word.endswith("ed") and before not in _BE}
     return did, {stem(word) for word in words if word.endswith("s") and word not in _BE}

@@ -29,11 +29,7 @@ _ALIKE = [frozenset(map(stem, line.split())) for line in table_lines("wording", 
 
 
 def exchanged(a: str, b: str) -> tuple[str, ...]:
-    """The words in which two nearly equal texts differ and which may not stand for each other, or nothing.
-
-    >>> exchanged("User needs a visa for India", "User has a visa for India")
-    ('needs', 'has')
-    """
+    """The words in which two nearly equal texts differ and which may not stand for each other, or nothing."""
     if b < a:
         return exchanged(b, a)[::-1]
     first, second = map(pattern("told_by").search, (a, b))

@@ -75,11 +75,6 @@ def read(page: Page, rows: Iterable[Row[D]], *, cut: bool = False) -> tuple[D, .
     """Take what rows of a pattern and its meaning make of a page, row by row, or the text of the detail only.
 
     A match of which a row makes nothing is left to the next.
-
-    >>> from .calendar import WEEKDAYS_READ
-    >>> page = Page("Fri-Sun")
-    >>> [day.number for day in read(page, WEEKDAYS_READ)], page.rest.replace(TAKEN, "_")
-    ([4, 5, 6], '_______')
     """
     found: list[D] = []
     for name, parse in rows:

@@ -175,14 +175,7 @@ def _attributes() -> tuple[re.Pattern[str], list[tuple[str, re.Pattern[str], re.
 
 
 def values(page: Page) -> tuple[Value, ...]:
-    """Read the values of a text.
-
-    >>> told = values(Page("Lives in Oslo. CI was moved from Jenkins to Travis."))
-    >>> [(each.attribute, each.key) for each in told]
-    [('home', 'oslo'), ('ci', 'travis')]
-    >>> values(Page("Used to live in Oslo")), values(Page("Lives in Oslo in summer"))
-    ((), ())
-    """
+    """Read the values of a text."""
     text = page.text
     if _attributes()[0].search(text) is None:
         return ()

@@ -75,9 +75,6 @@ def marked(lines: Iterable[str]) -> str:
     r"""The alternatives of an expression for markers that commas part, the longest first.
 
     A star stands for any ending; a look-ahead is kept as it stands.
-
-    >>> marked(["no longer, stop*", "plan(?= to)"])
-    'plan(?= to)|no\\s+longer|stop\\w*'
     """
     found = sorted((marker.strip() for line in lines for marker in line.split(",")), key=len, reverse=True)
     parts = (marker.partition("(?") for marker in found)

@@ -39,11 +39,7 @@ _ENDINGS, _BEGINNINGS = (table_words("grammar", key) for key in ("endings", "beg
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def common(word: str) -> bool:
-    """Return whether a word, or the base it is inflected from, is everyday vocabulary.
-
-    >>> common("prefers"), common("stopped"), common("łukasz")
-    (True, True, False)
-    """
+    """Return whether a word, or the base it is inflected from, is everyday vocabulary."""
     if word in _COMMON:
         return True
     for ending, added in _FORMS:
@@ -60,20 +56,12 @@ def content_stems(words: Iterable[Word]) -> list[str]:
 
 
 def synonyms(left: str, right: str) -> bool:
-    """Whether two words may stand for each other.
-
-    >>> synonyms("needs", "requires"), synonyms("medicine", "law")
-    (True, False)
-    """
+    """Whether two words may stand for each other."""
     return not _SYNONYMS.get(stem(left), set()).isdisjoint(_SYNONYMS.get(stem(right), set()))
 
 
 def opposite(left: str, right: str) -> bool:
-    """Whether two words are plain opposites.
-
-    >>> opposite("likes", "dislikes"), opposite("before", "after")
-    (True, False)
-    """
+    """Whether two words are plain opposites."""
     return stem(right) in _OPPOSITES.get(stem(left), ())
 
 

@@ -57,11 +57,7 @@ class Word(NamedTuple):
 
 
 def normalised(text: str) -> str:
-    """NFKC with one kind of quote and dash; superscripts and fractions stay, since 10² is not 102.
-
-    >>> normalised("“10²” – ｏｋ")
-    '"10²" - ok'
-    """
+    """NFKC with one kind of quote and dash; superscripts and fractions stay, since 10² is not 102."""
     if text.isascii():
         return text
     kept = ("<super>", "<sub>", "<fraction>")
@@ -74,11 +70,7 @@ def normalised(text: str) -> str:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def stem(word: str) -> str:
-    """Cut plural, -ing and -ed off a lower-case word, so that its forms are equal; not a dictionary form.
-
-    >>> [stem(word) for word in ("uses", "using", "used", "replies", "running", "ran")]
-    ['us', 'us', 'us', 'reply', 'run', 'run']
-    """
+    """Cut plural, -ing and -ed off a lower-case word, so that its forms are equal; not a dictionary form."""
     word = word.removesuffix("'s").removesuffix("'")
     word = _IRREGULAR.get(word, word)
     if not word.isalpha() or len(word) < 3:
@@ -201,11 +193,7 @@ def words(text: str) -> Iterator[Word]:
 
 
 def out_of_order(places: Sequence[int]) -> set[int]:
-    """Indices outside one longest rising run.
-
-    >>> out_of_order([2, 0, 1, 3])
-    {0}
-    """
+    """Indices outside one longest rising run."""
     tails, ends, before = list[int](), list[int](), list[int]()  # of the shortest runs: place, index, link
     for at, place in enumerate(places):
         where = bisect_left(tails, place)
@@ -219,11 +207,7 @@ def out_of_order(places: Sequence[int]) -> set[int]:
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """A number with its noun.
-
-    >>> counted(1, "merge"), counted(2, "entry", "entries")
-    ('1 merge', '2 entries')
-    """
+    """A number with its noun."""
     return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 

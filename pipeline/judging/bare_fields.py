@@ -45,13 +45,7 @@ class Field(NamedTuple):
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def bare(text: str) -> Field | None:
-    """The attribute of one value that a text is, and nothing besides; None for anything else.
-
-    >>> bare("Listens on port 9090")
-    Field(attribute='port', of=frozenset(), value='9090')
-    >>> bare("Uses pnpm").attribute, bare("Uses React and Redux")
-    ('package manager', None)
-    """
+    """The attribute of one value that a text is, and nothing besides; None for anything else."""
     if len(text.split()) > LONGEST or "\n" in text:
         return None
     said = _plain(text)
@@ -89,11 +83,7 @@ def rivals(members: Iterable[tuple[str, str]]) -> Iterator[tuple[int, int]]:
 
 
 def several(a: str, b: str) -> bool:
-    """Whether two texts name two of what a thing may have several of: two tags, two languages spoken.
-
-    >>> several("Skill: SQL", "Skill: R"), several("Speaks Thai", "Speaks Lao"), several("Port: 1", "Port: 2")
-    (True, True, False)
-    """
+    """Whether two texts name two of what a thing may have several of: two tags, two languages spoken."""
     texts = _plain(a), _plain(b)
     keys = [found for text in texts if (found := pattern("keyed_value").fullmatch(text)) and found["sign"]]
     if keys:

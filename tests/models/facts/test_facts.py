@@ -108,6 +108,12 @@ def test_details_of_one_kind_know_how_they_stand_to_each_other(mine, theirs, hol
     assert [agrees, covers, rivals] == [word in holds for word in ("agrees", "covers", "rivals")]
 
 
+def test_values_are_those_that_hold_now():
+    told = extract("Lives in Oslo. CI was moved from Jenkins to Travis.").values
+    assert [(each.attribute, each.key) for each in told] == [("home", "oslo"), ("ci", "travis")]
+    assert extract("Used to live in Oslo").values == extract("Lives in Oslo in summer").values == ()
+
+
 def test_negations_know_their_reach():
     first, second = extract("Does not use tabs, avoids dairy").negations
     assert (first.hard, first.reach) == (True, (stem("use"), stem("tabs")))

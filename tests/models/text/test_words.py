@@ -3,9 +3,13 @@
 import pytest
 from hypothesis import given, strategies as st
 from mem0_dream.models.text.statements import MOST_STATEMENTS, split_statements
+from mem0_dream.models.text.tables import marked
+from mem0_dream.models.text.vocabulary import common, opposite, synonyms
 from mem0_dream.models.text.words import (
+    counted,
     exact_key,
     normalised,
+    out_of_order,
     overlap,
     significant_words,
     stem,
@@ -33,6 +37,16 @@ def test_short_and_foreign_endings_stay_and_words_with_digits_are_whole():
     for word in ("bus bu", "need ne", "sing s", "redis redi", "tea te"):
         assert len(set(map(stem, word.split()))) == 2
     assert [stem("k8s"), stem("mp3s"), stem("2.5")] == ["k8s", "mp3s", "2.5"]
+
+
+def test_single_words_are_known_counted_and_put_in_order():
+    assert [common(word) for word in ("prefers", "stopped", "łukasz")] == [True, True, False]
+    assert [synonyms("needs", "requires"), synonyms("medicine", "law")] == [True, False]
+    assert [opposite("likes", "dislikes"), opposite("before", "after")] == [True, False]
+    assert [counted(1, "merge"), counted(2, "entry", "entries")] == ["1 merge", "2 entries"]
+    assert marked(["no longer, stop*", "plan(?= to)"]) == r"plan(?= to)|no\s+longer|stop\w*"
+    assert out_of_order([2, 0, 1, 3]) == {0}
+    assert normalised("“10²” – ｏｋ") == '"10²" - ok'
 
 
 class TestTokens:

@@ -72,5 +72,6 @@ def test_those_of_two_lists_are_not(text):
 
 
 def test_what_says_more_than_a_field_is_none():
+    assert bare("Listens on port 9090") == ("port", frozenset(), "9090")
     assert bare("Port 80 is closed") is None
     assert bare("Status: done, but for the tests") is None
