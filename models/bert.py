@@ -1,7 +1,4 @@
-"""A BERT encoder as small as reading needs it, and its tokens: ids in, one vector for each token out.
-
-The usual library gives the same vectors, but takes seconds to import; torch is imported late, too.
-"""
+"""A BERT encoder as small as reading needs it, and its tokens: the usual library takes seconds to import."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ Read = TypeVar("Read")
 
 
 def on_all_cores(read: Callable[[Part], Read], parts: Iterable[Part]) -> list[Read]:
-    """What a network makes of each part, in their order, on as many threads as torch has, each on one core.
-
-    To share the few rows of a part among cores costs more than it wins, and its sums would depend on them.
-    """
+    """What a network makes of each part, in order, each on one core, so that sums depend on no other."""
     import torch
 
     def reading(part: Part) -> Read:

@@ -74,11 +74,7 @@ class WholeNumbers(nn.Module):  # type: ignore[misc]
 
 @cache
 def exact_in_int8() -> bool:
-    """Whether this processor multiplies int8 fast and without an error.
-
-    Without instructions for it sums of two products may saturate at 16 bits, and other libraries compute them
-    number by number.
-    """
+    """Whether this processor multiplies int8 fast and exactly; on others sums of two may saturate."""
     capability = torch.backends.cpu.get_cpu_capability()
     if not (torch.backends.mkldnn.is_available() and capability.startswith("AVX")):
         return False

@@ -397,10 +397,7 @@ def binding_row(short: str, long: str) -> list[float]:
 
 
 def meant(a: str, b: str) -> tuple[Evidence, ...]:
-    """What speaks against two texts being bound and meant the same.
-
-    Half of the words must be the same for "some" and "at least" to count: in other words they say less.
-    """
+    """What speaks against two texts being bound and meant the same; in other words "some" says less."""
     alike = min(relation(a, b).said) >= HALF_SAID
     told = (step for step in steps(a, b) if alike or step.kind != "extent")
     states = (Evidence(step.kind, " / ".join(word or "-" for word in step.words), veto=True) for step in told)

@@ -1,7 +1,4 @@
-"""Doubts: reasons to leave a merge to a person although no detail of two texts is a rival of the other's.
-
-Each was found among pairs that a scorer takes for duplicates with confidence. None forbids anything.
-"""
+"""Doubts: reasons, found where a scorer was sure, to leave a merge to a person; none forbids it."""
 
 from __future__ import annotations
 
@@ -64,10 +61,7 @@ DOUBTS = _OPPOSING | {"underway", "past", "unsaid", "place", "wording"}
 def doubts(
     a: str, b: str, found: Sequence[Evidence] = (), *, entailment: Sequence[float] = (1.0, 1.0)
 ) -> tuple[Evidence, ...]:
-    """Why a merge of two texts is for a person, beside what the guards found.
-
-    Swapping the texts gives the same kinds. The entailment is that of the scorer: of b by a, of a by b.
-    """
+    """Why a merge is for a person, beside what guards found; the entailment is of b by a, of a by b."""
     end = told_end(a, b)
     unsaid = _each_tells(a, b, found, entailment) or _either(_goes_on, a, b)
     rules: tuple[tuple[str, Words], ...] = (
@@ -134,10 +128,7 @@ def _later(told: Told) -> int:
 
 
 def stated_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (None, None)) -> bool:
-    """Whether two texts state why both cannot hold: a rival, a denial, two states of what both speak of.
-
-    Compatible statements about one topic are the rule among what a person's memory holds.
-    """
+    """Whether two texts state why both cannot hold: a rival, a denial, two states of what both speak of."""
     vetoes = {item.kind for item in found if item.veto}
     if vetoes - STATES - {"progress"}:
         return True
@@ -148,10 +139,7 @@ def stated_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (Non
 
 
 def hinted_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (None, None)) -> bool:
-    """Whether two texts at least hint at it: opposed attitudes, a value each, a word of change in the later.
-
-    A change, too, is the rule where a memory tells of a life: "took them out, now they rest".
-    """
+    """Whether two texts at least hint at it: opposed attitudes, a value each, a change in the later."""
     if any(item.kind in _OPPOSING or _a_value_each(item) for item in found):
         return True
     later = _later(told)
@@ -233,10 +221,7 @@ def _names_another(units: Sequence[Unit], text: str, other: str) -> bool:
 
 
 def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> Words:
-    """Words that each text alone says, where only the scorer says that the one entails the other.
-
-    What a reader holds on to is most of the words, or a value or name that both state.
-    """
+    """Words that each text alone says, where nothing but the scorer says that one entails the other."""
     found = relation(a, b)
     ways = zip(found.said[::-1], entailment, strict=True)
     entailed = max(said for said, sure in ways if sure == max(entailment))

@@ -246,10 +246,7 @@ KEPT = TokenCache()
 
 
 class TokenVectors:
-    """The unit vectors of the tokens of texts, whatever the other texts are, without the marks around a text.
-
-    Those that the encoder has just computed anyway lie in `KEPT`.
-    """
+    """Unit vectors of the tokens of texts, in whatever company; those just made lie in `KEPT`."""
 
     @property
     def vocabulary(self) -> int:

@@ -121,10 +121,7 @@ def _rivals(left: Facts, right: Facts) -> Rival | None:
 
 
 def missing(sources: Sequence[str], merged: str) -> tuple[Evidence, ...]:
-    """Return every load-bearing detail of the sources that a merged text does not keep.
-
-    An equivalent form counts as kept, a less precise one does not. A merge with anything missing is refused.
-    """
+    """Every load-bearing detail of the sources that a merged text keeps in no equivalent form."""
     target = extract(merged)
     kept, folded = _carried(target), fold(target.text)
     lost: dict[tuple[str, str], Evidence] = {}

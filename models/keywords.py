@@ -97,10 +97,7 @@ NEVER = 1.0  # contradiction threshold that is never met, because contradiction 
 
 
 class CosineScorer:
-    """Duplicate iff cosine >= 0.9, never a contradiction: opposite statements have nearly the same embedding.
-
-    A cosine of 0.9 gets the probability 0.5, one of 0.95 gets 0.75, no number 0; entailment is the cosine.
-    """
+    """Duplicate iff cosine >= 0.9 (probability 0.5), never a contradiction: opposites embed alike."""
 
     name = "cosine-1"
     thresholds = Thresholds(auto=0.5, duplicate=0.5, contradiction=NEVER)

@@ -108,10 +108,7 @@ def _says(text: str, other: str, entails: Entails | None, sure: float) -> bool:
 
 
 def _loses(text: str, other: str, entails: Entails | None) -> bool:
-    """Whether a text lacks a detail of the other.
-
-    Where it certainly says the other, "no debts" stands for "owes nothing" and "monthly" for "a month".
-    """
+    """Whether a text lacks a detail of the other that it does not surely say in another form ("monthly")."""
     lost = missing([other], text)
     if not lost or not _says(text, other, entails, CERTAIN):
         return bool(lost)

@@ -89,10 +89,7 @@ class NliScorer:
 
 
 def label_columns(id2label: Mapping[int, str], *, what: str) -> list[int]:
-    """The model's columns of entailment, neutral and contradiction, in this order.
-
-    Other labels are a ModelError: a guessed order turns contradictions into duplicates.
-    """
+    """Columns of entailment, neutral and contradiction; ModelError for other labels: none is guessed."""
     columns = {str(label).strip().lower(): int(column) for column, label in id2label.items()}
     if set(columns) != {ENTAILMENT, NEUTRAL, CONTRADICTION} or len(id2label) != 3:
         labels = ", ".join(str(label) for label in id2label.values())
@@ -101,10 +98,7 @@ def label_columns(id2label: Mapping[int, str], *, what: str) -> list[int]:
 
 
 def blend(forward: NDArray[np.float64], backward: NDArray[np.float64]) -> PairScores:
-    """Both directions in one: float64 [n, 3] entailment, neutral, contradiction of each.
-
-    For a contradiction both must agree; of a duplicate one text may say more than the other.
-    """
+    """Both directions, float64 [n, 3], in one: a contradiction needs both, a duplicate either."""
     contradiction = (forward[:, 2] + backward[:, 2]) / 2
     duplicate = np.maximum(forward[:, 0], backward[:, 0]) * (1 - contradiction)
     rest = np.clip(1 - contradiction - duplicate, 0, 1)

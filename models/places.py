@@ -1,7 +1,4 @@
-"""The place of each word of a text: its phrase, its item of an enumeration, its side of verbs and orders.
-
-No grammar is parsed: the phrase left of a verb is its subject, the one right of it its object.
-"""
+"""The place of each word: its phrase, its item of a list, its side of verbs and orders."""
 
 from __future__ import annotations
 

@@ -69,10 +69,7 @@ def same_statement(a: str, b: str) -> bool:
 
 
 def sameness(a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None) -> str | None:
-    """Say in what two texts of one statement differ, or None where they are two statements.
-
-    The dates are for "yesterday" and the like.
-    """
+    """Say in what texts of one statement differ, None of two; the dates are for "yesterday" and the like."""
     if told_by_a_sign(a, b):
         return None
     if exact_key(a) == exact_key(b):

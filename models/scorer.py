@@ -19,10 +19,7 @@ LEAST_SIZE = 4.0  # logarithm to base 2 of the memories from which ranks among t
 
 @dataclass(frozen=True, slots=True)
 class PairContext:
-    """Where a pair stands among the other memories of its scope and category.
-
-    Without a third memory margins are the cosine itself, and crowds and bridge are 0: nothing else is near.
-    """
+    """Where a pair stands among the other memories of its scope and category; without any, crowds are 0."""
 
     rank_a: float  # how many others are nearer to a than b is, 0 for its nearest
     rank_b: float  # the same from b

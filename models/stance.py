@@ -1,7 +1,4 @@
-"""How far a thing has come and how it is meant: wanted, begun or done; suspected or stated; how much of it.
-
-Two texts in which one thing stands at two stages are no duplicates: the later stage is the newer state.
-"""
+"""How far a thing has come and how it is meant: of two stages the later is the newer state, no duplicate."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What differs between two texts that are nearly word for word the same: "left Rome" and "left for Rome".
-
-Each word of one text that stands where the other has another one must be one that may stand for it.
-"""
+"""Words that differ in nearly equal texts and may not stand for each other: "left Rome", "left for Rome"."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The signals that the bundled scorer's calibrator reads, as one fixed row of numbers per pair.
-
-Each pair is seen as (short, long), so that a row does not depend on which memory was called a.
-"""
+"""The signals of a pair, seen as (short, long) whichever was called a, as one row for the calibrator."""
 
 from __future__ import annotations
 
@@ -119,11 +116,7 @@ def _model_row(s: PairSignals) -> list[float]:
 
 
 def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """(statement of long, statement of short): each statement beside the one that shares most of its words.
-
-    Statements that share no word with any other are left out. A text of one statement is read against each
-    statement of the other anyway.
-    """
+    """(statement of long, statement of short) that share most of their words; none without any."""
     if min(len(short), len(long)) < 2:
         return ()
     words = {text: text_statistics(text).content for text in (*short, *long)}

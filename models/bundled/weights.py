@@ -96,10 +96,7 @@ def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def load_network(folder: Path) -> tuple[PairNetwork, PairTokenizer]:
-    """The trained network, `for_reading`: its layers from a folder, embeddings and vocabulary from its base.
-
-    ModelError if a file is missing or damaged, or the base is not the one the layers were trained on.
-    """
+    """The trained network, `for_reading`, on the embeddings of its base; ModelError if either is wrong."""
     from safetensors import safe_open
     from safetensors.torch import load_file
 

@@ -181,11 +181,7 @@ def _marked(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def contrast(a: str, b: str) -> list[float]:
-    """The numbers of `CONTRAST_NAMES`; swapping the texts gives the same.
-
-    Each is a hint that two details answer one question, or that they belong to another subject, time or
-    condition.
-    """
+    """The numbers of `CONTRAST_NAMES`: hints at one question, or at another subject or time; symmetric."""
     left, right = extract(a), extract(b)
     shared, union = len(left.frame & right.frame), len(left.frame | right.frame)
     only = sorted((len(left.frame - right.frame), len(right.frame - left.frame)))

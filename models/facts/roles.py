@@ -29,11 +29,7 @@ Exchanged = tuple[list[Word], list[Word]]
 
 
 def exchange(left: Facts, right: Facts) -> Change | None:
-    """Return the stretch in which two parts changed places around others, all words being the same.
-
-    Clauses in another order, lists and adverbs moved to the front are no exchange, nor are the sides of what
-    holds from either: "is married to".
-    """
+    """The stretch in which two parts of equal words changed places; lists and clauses have none."""
     if left.bag != right.bag:
         return None
     exchanged = _exchanged(left, right)

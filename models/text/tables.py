@@ -72,10 +72,7 @@ def listed(text: str) -> tuple[str, ...]:
 
 
 def marked(lines: Iterable[str]) -> str:
-    r"""The alternatives of an expression for markers that commas part, the longest first.
-
-    A star stands for any ending; a look-ahead is kept as it stands.
-    """
+    """The alternatives of an expression for markers parted by commas; a star is any ending."""
     found = sorted((marker.strip() for line in lines for marker in line.split(",")), key=len, reverse=True)
     parts = (marker.partition("(?") for marker in found)
     return "|".join(
