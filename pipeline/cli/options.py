@@ -83,14 +83,14 @@ def _row(
     names: str,
     group: str,
     on: str,
-    told: str,
     kinds: tuple[str, ...] = STORES,
     *,
     place: bool = False,
     argument: str = "",
     **how: Any,
 ) -> Any:
-    row = Row(tuple(names.split()), group, on, kinds, place, {"help": told, **how}, argument)
+    row = Row(tuple(names.split()), group, on, kinds, place, how, argument)
+    how["help"] = WORDS["options"][row.spoken]
     return field(default=how.get("default"), metadata={"row": row})
 
 
@@ -99,7 +99,6 @@ _PATH = click.Path(path_type=Path)
 _FILE: dict[str, Any] = {"place": True, "type": _PATH, "metavar": "FILE"}
 _FOLDER: dict[str, Any] = {"place": True, "type": _PATH, "metavar": "FOLDER"}
 _WORD: dict[str, Any] = {"place": True, "metavar": "ID"}
-_WHOSE = "Only the memories of this user, agent, run or app."
 
 
 # fmt: off
@@ -107,95 +106,64 @@ _WHOSE = "Only the memories of this user, agent, run or app."
 class Options:
     """What was given on the command line; None and False mean it was not."""
 
-    config: Path | None = _row("--config", WHERE, "store", "mem0's own configuration, YAML or JSON.", **_FILE)
-    store_kind: str | None = _row("--store", WHERE, "other", "Kind of store. [default: as these options say]",
-                                  place=True, type=click.Choice(STORES))
-    root: Path | None = _row("--root", WHERE, "store", "The project whose memory directories are meant. "
-                             "[default: .]", (MARKDOWN,), argument="PROJECT", **_FOLDER)
+    config: Path | None = _row("--config", WHERE, "store", **_FILE)
+    store_kind: str | None = _row("--store", WHERE, "other", place=True, type=click.Choice(STORES))
+    root: Path | None = _row("--root", WHERE, "store", (MARKDOWN,), argument="PROJECT", **_FOLDER)
     memory_dirs: tuple[Path, ...] | None = _row(
-        "--memory-dir", WHERE, "store", "A memory directory, instead of a search; may be repeated.",
-        (MARKDOWN,), multiple=True, callback=lambda _context, _parameter, value: value or None, **_FOLDER)
-    graph_file: Path | None = _row("--file", WHERE, "store", "The memory server's JSON Lines file.", (GRAPH,),
-                                   argument="FILE", **_FILE)
-    mcp: str | None = _row("--mcp", WHERE, "store", "The command of a memory server, not its file.",
-                           (GRAPH,), place=True, metavar="COMMAND")
-    core: Path | None = _row("--core", WHERE, "store", "The core memory of a graph, JSON.", (GRAPH,), **_FILE)
-    host: str | None = _row("--host", WHERE, "store", "The platform's address, if it is not mem0's own. "
-                            "[MEM0_HOST]", (PLATFORM,), place=True, metavar="URL")
-    org: str | None = _row("--org", WHERE, "store", "Refuse a key of another organisation. [MEM0_ORG_ID]",
-                           (PLATFORM,), **_WORD)
-    project: str | None = _row("--project", WHERE, "store", "Refuse a key of another project. "
-                               "[MEM0_PROJECT_ID]", (PLATFORM,), **_WORD)
-    url: str | None = _row("--url", WHERE, "store", "The address of your mem0 server. [MEM0_SERVER_URL]",
-                           (SERVER,), place=True, argument="URL", metavar="URL")
-    export: Path | None = _row("--export", WHERE, "store", "The export: JSON Lines, or one JSON document.",
-                               (JSONL,), argument="FILE", **_FILE)
-    mapping: str | None = _row("--map", WHERE, "store", "Its fields: text=content,id=uuid,..., or mem0, "
-                               "claude-mem, hindsight, mcp-memory-service.", (JSONL,), place=True,
-                               metavar="FIELDS")
-    decisions: Path | None = _row("--decisions", WHERE, "store", "Write decisions here, and no new file "
-                                  "beside the export.", (JSONL,), **_FILE)
-    user_id: str | None = _row("--user-id", WHERE, "scope", _WHOSE, _OF_MEM0, metavar="ID")
-    agent_id: str | None = _row("--agent-id", WHERE, "scope", _WHOSE, _OF_MEM0, metavar="ID")
-    run_id: str | None = _row("--run-id", WHERE, "scope", _WHOSE, _OF_MEM0, metavar="ID")
-    app_id: str | None = _row("--app-id", WHERE, "scope", _WHOSE, (MEM0, PLATFORM, JSONL), metavar="ID")
-    all_scopes: bool = _flag("--all", WHERE, "scope", "Everybody's memories, each for themselves.", _OF_MEM0)
-    state_dir: Path | None = _row("--state-dir", WHERE, "store", "Where the journal and the caches live.",
-                                  **_FOLDER)
-    dry_run: bool = _flag("--dry-run", WHAT, "pass", "Show the report, change nothing; also of --auto.")
-    auto: bool = _flag("--auto", WHAT, "pass", "Ask nobody: do what is certain, leave conflicts.")
-    review: bool = _flag("--review", WHAT, "pass", "Ask about likely pairs outside a terminal, too.")
-    only: frozenset[str] | None = _row("--only", WHAT, "plan", "Propose merges or prunes alone; of files "
-                                       "also index.", type=only, metavar="KINDS")
-    retire: bool | None = _row("--retire/--delete", WHAT, "write", "Expire, not only what loses; or nothing.",
-                               _OF_MEM0, default=None)
-    hygiene: str | None = _row(
-        "--hygiene", WHAT, "plan", "Propose to remove secret,echo,chatter,heartbeat,tool-output,greeting,"
-        "injection, or some.", _OF_MEM0, is_flag=False, flag_value="all", metavar="[CLASSES]")
-    dates: bool = _flag("--dates", WHAT, "pass", "With --auto, too: write relative dates out.", (MARKDOWN,))
-    across: bool = _flag("--across", WHAT, "pass", "Report on all instruction files and memories, side by "
-                         "side; changes nothing.", (MARKDOWN,))
-    supersede: bool = _flag("--supersede", WHAT, "pass", "With --scorer keywords the newer of two "
-                            "contradicting statements wins.", (MARKDOWN,))
-    relate: bool = _flag("--relate", WHAT, "pass", "Propose new relations, too.", (GRAPH,))
-    repair: bool = _flag("--repair", WHAT, "pass", "Move broken lines to the archive first.", (GRAPH,))
-    repair_relations: bool = _flag("--repair-relations", WHAT, "pass", "Remove relations to names without a "
-                                   "line, and those that stand twice.", (GRAPH,))
-    if_due: bool = _flag("--if-due", WHAT, "pass", "Do nothing unless a pass is due; say why.")
-    wait: float | None = _row("--wait", WHAT, "pass", "Wait so long for another run to end.",
-                              type=click.FloatRange(min=0), metavar="SECONDS")
-    max_delete: float | None = _row("--max-delete", WHAT, "plan", "Largest share one run may remove (0.3).",
-                                    type=click.FloatRange(0, 1), metavar="SHARE")
-    recall_check: int | None = _row("--recall-check", WHAT, "plan", "Questions that no merge may make "
-                                    "unanswerable.", _OF_MEM0, type=click.IntRange(min=0), metavar="N")
-    now: datetime | None = _row("--now", HOW, "plan", "The moment ages are reckoned from.", type=moment,
-                                metavar="DATE")
-    scorer: str | None = _row("--scorer", HOW, "plan", "Who judges pairs: bundled[:FOLDER], keywords, "
-                              "cosine, nli:MODEL, openai:MODEL@URL.", metavar="NAME")
-    encoder: str | None = _row("--encoder", HOW, "plan", "Embedding model: a path, a name, or `words`.",
-                               metavar="NAME")
-    workers: int | None = _row("--workers", HOW, "plan", "Judge scopes ahead in N processes.",
-                               _OF_MEM0, type=click.IntRange(min=1), metavar="N")
-    engine: str | None = _row("--engine", HOW, "plan", "Where they run: local, or ray for many machines.",
-                              _OF_MEM0, type=click.Choice(("local", "ray")))
-    address: str | None = _row("--address", HOW, "plan", "Of the Ray cluster. [default: one started here]",
-                               _OF_MEM0, metavar="ADDRESS")
-    second_opinion: str | None = _row(
-        "--second-opinion", HOW, "plan", "Ask mem0's LLM, or openai:MODEL@URL, what stays unsure.",
-        is_flag=False, flag_value="true", metavar="[WHO]")
-    assume_unread: bool = _flag("--assume-unread", HOW, "pass", "Let age count where no read is on record.",
-                                _OF_MEM0)
-    transcripts: Path | None = _row("--transcripts", HOW, "pass", "Session transcripts (JSON Lines), "
-                                    "searched about memories in doubt.", (MARKDOWN,), type=_PATH,
-                                    metavar="FOLDER")
-    explain: bool = _flag("--explain", OUTPUT, "pass", "Add all texts, scores and evidence.")
-    more: bool = _flag("--more", OUTPUT, "pass", "Show all likely pairs, not the 20 most certain.")
-    as_json: bool = _flag("--json", OUTPUT, "json", "One JSON object instead of text; asks nothing.")
-    metrics: Path | None = _row("--metrics", OUTPUT, "pass", "With --auto: figures for Prometheus.",
-                                type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
-    log_json: bool = _flag("--log-json", OUTPUT, "store", "Log one JSON object for each line.")
-    verbose: int = _row("-v --verbose", OUTPUT, "store", "Log what happens; twice for details.", count=True,
-                        default=0)
+        "--memory-dir", WHERE, "store", (MARKDOWN,), multiple=True,
+        callback=lambda _context, _parameter, value: value or None, **_FOLDER)
+    graph_file: Path | None = _row("--file", WHERE, "store", (GRAPH,), argument="FILE", **_FILE)
+    mcp: str | None = _row("--mcp", WHERE, "store", (GRAPH,), place=True, metavar="COMMAND")
+    core: Path | None = _row("--core", WHERE, "store", (GRAPH,), **_FILE)
+    host: str | None = _row("--host", WHERE, "store", (PLATFORM,), place=True, metavar="URL")
+    org: str | None = _row("--org", WHERE, "store", (PLATFORM,), **_WORD)
+    project: str | None = _row("--project", WHERE, "store", (PLATFORM,), **_WORD)
+    url: str | None = _row("--url", WHERE, "store", (SERVER,), place=True, argument="URL", metavar="URL")
+    export: Path | None = _row("--export", WHERE, "store", (JSONL,), argument="FILE", **_FILE)
+    mapping: str | None = _row("--map", WHERE, "store", (JSONL,), place=True, metavar="FIELDS")
+    decisions: Path | None = _row("--decisions", WHERE, "store", (JSONL,), **_FILE)
+    user_id: str | None = _row("--user-id", WHERE, "scope", _OF_MEM0, metavar="ID")
+    agent_id: str | None = _row("--agent-id", WHERE, "scope", _OF_MEM0, metavar="ID")
+    run_id: str | None = _row("--run-id", WHERE, "scope", _OF_MEM0, metavar="ID")
+    app_id: str | None = _row("--app-id", WHERE, "scope", (MEM0, PLATFORM, JSONL), metavar="ID")
+    all_scopes: bool = _flag("--all", WHERE, "scope", _OF_MEM0)
+    state_dir: Path | None = _row("--state-dir", WHERE, "store", **_FOLDER)
+    dry_run: bool = _flag("--dry-run", WHAT, "pass")
+    auto: bool = _flag("--auto", WHAT, "pass")
+    review: bool = _flag("--review", WHAT, "pass")
+    only: frozenset[str] | None = _row("--only", WHAT, "plan", type=only, metavar="KINDS")
+    retire: bool | None = _row("--retire/--delete", WHAT, "write", _OF_MEM0, default=None)
+    hygiene: str | None = _row("--hygiene", WHAT, "plan", _OF_MEM0, is_flag=False, flag_value="all",
+                               metavar="[CLASSES]")
+    dates: bool = _flag("--dates", WHAT, "pass", (MARKDOWN,))
+    across: bool = _flag("--across", WHAT, "pass", (MARKDOWN,))
+    supersede: bool = _flag("--supersede", WHAT, "pass", (MARKDOWN,))
+    relate: bool = _flag("--relate", WHAT, "pass", (GRAPH,))
+    repair: bool = _flag("--repair", WHAT, "pass", (GRAPH,))
+    repair_relations: bool = _flag("--repair-relations", WHAT, "pass", (GRAPH,))
+    if_due: bool = _flag("--if-due", WHAT, "pass")
+    wait: float | None = _row("--wait", WHAT, "pass", type=click.FloatRange(min=0), metavar="SECONDS")
+    max_delete: float | None = _row("--max-delete", WHAT, "plan", type=click.FloatRange(0, 1),
+                                    metavar="SHARE")
+    recall_check: int | None = _row("--recall-check", WHAT, "plan", _OF_MEM0, type=click.IntRange(min=0),
+                                    metavar="N")
+    now: datetime | None = _row("--now", HOW, "plan", type=moment, metavar="DATE")
+    scorer: str | None = _row("--scorer", HOW, "plan", metavar="NAME")
+    encoder: str | None = _row("--encoder", HOW, "plan", metavar="NAME")
+    workers: int | None = _row("--workers", HOW, "plan", _OF_MEM0, type=click.IntRange(min=1), metavar="N")
+    engine: str | None = _row("--engine", HOW, "plan", _OF_MEM0, type=click.Choice(("local", "ray")))
+    address: str | None = _row("--address", HOW, "plan", _OF_MEM0, metavar="ADDRESS")
+    second_opinion: str | None = _row("--second-opinion", HOW, "plan", is_flag=False, flag_value="true",
+                                      metavar="[WHO]")
+    assume_unread: bool = _flag("--assume-unread", HOW, "pass", _OF_MEM0)
+    transcripts: Path | None = _row("--transcripts", HOW, "pass", (MARKDOWN,), type=_PATH, metavar="FOLDER")
+    explain: bool = _flag("--explain", OUTPUT, "pass")
+    more: bool = _flag("--more", OUTPUT, "pass")
+    as_json: bool = _flag("--json", OUTPUT, "json")
+    metrics: Path | None = _row("--metrics", OUTPUT, "pass", type=click.Path(path_type=Path, dir_okay=False),
+                                metavar="FILE")
+    log_json: bool = _flag("--log-json", OUTPUT, "store")
+    verbose: int = _row("-v --verbose", OUTPUT, "store", count=True, default=0)
     named: frozenset[str] = frozenset()
     # fmt: on
 

@@ -25,23 +25,10 @@ from ..judging.inventory import Judging
 from ..judging.judge import RULE
 from ..judging.statements import Finding, Reader, Statement, findings, sharing
 from ..plan import Action, Cause, Merge, Plan, Prune, Resolve
+from ..planning import markdown_look as look
 from ..planning.drafts import merge_action
 from ..planning.hooks import Entails, Found, Judge, Means, Proposal, United, View
 from ..planning.markdown_follow import follow
-from ..planning.markdown_look import (
-    TASK,
-    MarkdownView,
-    Present,
-    Questions,
-    Texts,
-    described,
-    is_over,
-    of_descriptions,
-    questions,
-    repeating_files,
-    statements_of,
-    superseded,
-)
 from ..planning.merges import LONG_AGO, Consolidated
 from ..reporting.markdown import MarkdownReport, PlanReport, left_out
 from ..reporting.report import Report
@@ -93,7 +80,7 @@ class MarkdownKind(Kind):
         self._strict = certain
         self._means: Means | None = None
         self._transcripts = transcripts or sessions(store.root)
-        self._looked: MarkdownView | None = None
+        self._looked: look.MarkdownView | None = None
         self._told: list[str] = []
         self._judged: tuple[tuple[Memory, ...], list[Statement], list[Finding]] | None = None
 
@@ -105,7 +92,7 @@ class MarkdownKind(Kind):
             update["floor"] = max(settings.floor, KEYWORD_FLOOR)
         return settings.model_copy(update=update)
 
-    def view(self, inventory: Inventory, means: Means) -> MarkdownView:
+    def view(self, inventory: Inventory, means: Means) -> look.MarkdownView:
         """The memories as they will read: dates written out, moved paths mended, overruled sentences gone."""
         self._means = means
         view = self._look(inventory, means)
@@ -113,13 +100,13 @@ class MarkdownKind(Kind):
             # what an undo gave back, no rule changes unasked
             back = standing(means.answers, inventory.memories, Say.TAKEN_BACK)
             kept = frozenset(about.id for answer in back for about in answer.about)
-            view = superseded(view, lambda memories: self._questions(view, memories)[0], kept)
+            view = look.superseded(view, lambda memories: self._questions(view, memories)[0], kept)
         self._looked = view
         return replace(view, units=tuple(view.staying) if ActionKind.MERGE in self.wanted else ())
 
     def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:
         """What the project says is gone goes; sentences and files that may say the same are asked about."""
-        view = cast("MarkdownView", view)
+        view = cast("look.MarkdownView", view)
         if view.inventory.gaps or _JUDGED.isdisjoint(self.wanted):
             return Found(actions=view.prunes)
         doubts = self._questions(view, view.staying, merges)[1]
@@ -163,14 +150,14 @@ class MarkdownKind(Kind):
         """Sentences of what stays that cannot both hold, and what a rule answered."""
         if ActionKind.RESOLVE not in self.wanted:
             return ()
-        view = cast("MarkdownView", view)
+        view = cast("look.MarkdownView", view)
         merges = [action for action in actions if isinstance(action, Merge)]
         away = {name for merge in merges for name in merge.removes}
         texts = {str(merge.survivor): merge.text for merge in merges}
         left = [replace(m, text=texts.get(m.id, m.text)) for m in view.staying if m.id not in away]
         return [*view.overruled, *self._questions(view, left, merges)[0]]
 
-    def present(self) -> Present:
+    def present(self) -> look.Present:
         """The directories as they are; after a look, with what it found besides, once."""
         view, self._looked = self._looked, None
         memories = view.stored if view else {m.id: m for m in self.store.read(ScopeFilter()).memories}
@@ -178,7 +165,7 @@ class MarkdownKind(Kind):
         files = {f"{name}/{GATHERED}" for name, found in facts.items() if found}
         files |= {file_of(name) for name in memories if files and "#" in name}
         whole = {file: self.store.fetch([whole_id(file)])[whole_id(file)] for file in files}
-        return Present(
+        return look.Present(
             directories=self.store.directories,
             memories=memories,
             indexes=self.store.indexes(),
@@ -191,7 +178,7 @@ class MarkdownKind(Kind):
             shorten=not self.wanted and not self._texts,
         )
 
-    def follow(self, plan: Plan, present: Present) -> Plan:
+    def follow(self, plan: Plan, present: look.Present) -> Plan:
         """All new texts in one for each memory, links, and the indexes."""
         return follow(plan, present)[0]
 
@@ -205,7 +192,7 @@ class MarkdownKind(Kind):
         view = self._look(inventory, means)
         return sum(not {f"prune:{m.text_hash}" for m in p.members} & means.rejected for p in view.prunes)
 
-    def evidence(self, view: MarkdownView, plan: Plan) -> dict[str, tuple[Quotation, ...]]:
+    def evidence(self, view: look.MarkdownView, plan: Plan) -> dict[str, tuple[Quotation, ...]]:
         """What the transcripts say about memories in doubt; nothing without transcripts."""
         if self._transcripts is None:
             return {}
@@ -227,7 +214,7 @@ class MarkdownKind(Kind):
         """Files that are not read."""
         return left_out(self.store.directories)
 
-    def _look(self, inventory: Inventory, means: Means) -> MarkdownView:
+    def _look(self, inventory: Inventory, means: Means) -> look.MarkdownView:
         """All memories as they will read; what goes, where a person looks on also what says it is over."""
         self._strict, now = self._certain or means.unattended, means.now
         attended, dates = not self._strict, not means.unattended if self._dates is None else self._dates
@@ -240,11 +227,11 @@ class MarkdownKind(Kind):
                 del terms[name]
         gone = {name: f"{drift[name].freshness}: {', '.join(drift[name].missing)}" for name in terms}
         for memory in inventory.memories if attended else ():
-            if not memory.pinned and (over := is_over(memory, most=TASK)):
+            if not memory.pinned and (over := look.is_over(memory, most=look.TASK)):
                 gone.setdefault(memory.id, over)
         days: dict[Path, dict[str, date | None]] = {}
         stored = {memory.id: memory for memory in inventory.memories}
-        edits = Texts(stored)
+        edits = look.Texts(stored)
         for memory in inventory.memories if self._texts else ():
             if memory.id in gone or memory.pinned:
                 continue
@@ -259,7 +246,7 @@ class MarkdownKind(Kind):
                 edits.put(memory.id, dated, Cause.DATES)
                 edits.put(memory.id, new, Cause.PATHS)
         ages = {m.id: max((now - m.stated_at).days, 0) if m.stated_at else None for m in inventory.memories}
-        view = MarkdownView(
+        view = look.MarkdownView(
             inventory=inventory,
             units=(),
             stored=stored,
@@ -281,10 +268,10 @@ class MarkdownKind(Kind):
         models = cast("Means", self._means).models
         return Reader(models.read(), models.asked(), models.calibrated)
 
-    def _facts(self, view: MarkdownView) -> tuple[dict[str, list[Fact]], dict[str, tuple[str, str]]]:
+    def _facts(self, view: look.MarkdownView) -> tuple[dict[str, list[Fact]], dict[str, tuple[str, str]]]:
         new = {f"\0{n}": fact for n, fact in enumerate(itertools.chain.from_iterable(view.facts.values()))}
         known, against = set[str](), dict[str, tuple[str, str]]()
-        statements = statements_of(view.staying, {}) if new else []
+        statements = look.statements_of(view.staying, {}) if new else []
         for name, fact in new.items():
             memory = Memory(name, fact.text, Scope(()), updated_at=fact.day)
             statements.append(Statement(memory, fact.text, fact.text))
@@ -298,17 +285,17 @@ class MarkdownKind(Kind):
         return {name: [fact for fact in found if fact.text not in known] for name, found in left}, against
 
     def _questions(
-        self, view: MarkdownView, memories: Sequence[Memory], merges: Sequence[Merge] = ()
-    ) -> Questions:
+        self, view: look.MarkdownView, memories: Sequence[Memory], merges: Sequence[Merge] = ()
+    ) -> look.Questions:
         if self._judged is None or self._judged[0] != tuple(memories):
-            statements = statements_of(memories, self.store.indexes())
-            found = findings([*statements, *described(memories)], self._reader())
-            found, self._told = of_descriptions(found)
+            statements = look.statements_of(memories, self.store.indexes())
+            found = findings([*statements, *look.described(memories)], self._reader())
+            found, self._told = look.of_descriptions(found)
             self._judged = tuple(memories), statements, found
         _, statements, found = self._judged
         groups = [frozenset(member.id for member in merge.members) for merge in merges]
         files: list[Merge | Resolve] = []
-        for a, b, repeats in repeating_files(found, statements):
+        for a, b, repeats in look.repeating_files(found, statements):
             try:
                 united = self.unite((a, b), (), lambda _a, _b: 0.0)
             except MergeRefused:
@@ -318,7 +305,7 @@ class MarkdownKind(Kind):
             files.append(merge_action(self, view.stored, Consolidated.of((a, b), united, (verdict,))))
             groups.append(frozenset((a.id, b.id)))
         rejected = cast("Means", self._means).rejected
-        conflicts, doubts = questions(found, view.stored, rejected=rejected, merged=groups)
+        conflicts, doubts = look.questions(found, view.stored, rejected=rejected, merged=groups)
         return conflicts, [*files, *doubts]
 
 

@@ -32,14 +32,7 @@ from ..planning.markdown_follow import follow
 from ..planning.markdown_look import MarkdownView, removed_by
 from ..rules.markdown_drift import Freshness
 from ..rules.markdown_prose import said
-from ..stores.markdown.directories import (
-    EVERYBODY,
-    ORDER,
-    Loaded,
-    MemoryDirectory,
-    instruction_files,
-    other_places,
-)
+from ..stores.markdown import directories as places
 from ..stores.markdown.document import file_of
 from ..stores.markdown.project import Quotation
 from .report import Report, likely
@@ -293,7 +286,7 @@ class MarkdownReport(PlanReport):
         return f"{word.capitalize()} `{survivor}`"
 
 
-def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:
+def left_out(directories: Iterable[places.MemoryDirectory]) -> list[str]:
     """Files that are not read, with the reason."""
     refused = ((each, path, reason) for each in directories for path, reason in each.refused())
     return [f"Skipped {each.name}/{each.relative(path)}: it {reason}" for each, path, reason in refused]
@@ -333,21 +326,21 @@ def across(
     root: Path, models: Models, *, given: Sequence[Path] = (), home: Path | None = None
 ) -> tuple[dict[str, Any], list[str]]:
     """What of a project and the `given` folders is loaded, said twice, or contradicts: as JSON and lines."""
-    files = {file.name: file for file in instruction_files(root, given=given, home=home)}
-    unread = [x for x in other_places(root) if not any(name.startswith(f"{x}/") for name in files)]
+    files = {file.name: file for file in places.instruction_files(root, given=given, home=home)}
+    unread = [x for x in places.other_places(root) if not any(name.startswith(f"{x}/") for name in files)]
     reader = Reader(models.read(), models.asked(), models.calibrated)
     pairs: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
 
     def place(one: Statement) -> tuple[int, int, str]:
         """What is loaded most should say it; of two that are loaded alike, what says more."""
-        return ORDER.index(files[one.memory.id].when), -len(one.text), one.memory.id
+        return places.ORDER.index(files[one.memory.id].when), -len(one.text), one.memory.id
 
     for each in findings([one for file in files.values() for one in _statements(file)], reader):
         sides = stays, goes = sorted((each.a, each.b), key=place)
         if stays.memory.id != goes.memory.id:
             told = [{"file": s.memory.id, "line": s.line + 1, "text": s.text} for s in sides]
             left = set(files[goes.memory.id].agents) - set(files[stays.memory.id].agents)
-            could = {"could_go": goes.memory.id if left <= EVERYBODY else None} if each.same else {}
+            could = {"could_go": goes.memory.id if left <= places.EVERYBODY else None} if each.same else {}
             pairs[each.same].append({"statements": told, **could})
     loaded = [
         {"file": each.name, "agents": each.agents, "loaded": each.when}
@@ -359,7 +352,7 @@ def across(
     return data, [visible(line) for line in _across_lines(files.values(), data)]
 
 
-def _across_lines(files: Collection[Loaded], data: Mapping[str, Any]) -> list[str]:
+def _across_lines(files: Collection[places.Loaded], data: Mapping[str, Any]) -> list[str]:
     told = "Not looked at: {0}; if it holds memories, name it with --memory-dir {0}"
     unread = ["", *map(told.format, data["not_read"])] if data["not_read"] else []
     if not files:
@@ -390,7 +383,7 @@ def _across_lines(files: Collection[Loaded], data: Mapping[str, Any]) -> list[st
     return [*lines, *nothing, *unread]
 
 
-def _statements(file: Loaded) -> list[Statement]:
+def _statements(file: places.Loaded) -> list[Statement]:
     memory = Memory(file.name, file.text, _SCOPE)
     return [
         Statement(
