@@ -12,6 +12,7 @@ import tomllib
 import unicodedata
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ _KEYS = ("anchor", "base", "dup", "para", "distinct", "near")
 _LINE = re.compile(r"\s*[-=~!] (?:\[[^\]]*\] )?(?:\d{4}-\d\d-\d\d )?(?P<text>[^{]+)")
 _NUMBER_WORDS: list[str] = TABLE["words"]["numbers"]
 _NAMES: list[str] = TABLE["words"]["names"]
+_JOINED = re.compile(TABLE["patterns"]["joined"])
 
 
 def put_in(text: str, place: re.Match[str], new: str, part: int = 0) -> str:
@@ -36,7 +38,6 @@ def put_in(text: str, place: re.Match[str], new: str, part: int = 0) -> str:
 
 
 def _first(find: str, by: str | Callable[[re.Match[str]], str], unless: str = r"\Z.") -> Edit:
-    """Replace the first match, in texts without what must not be there."""
     found, unfit = re.compile(find), re.compile(unless)
 
     def edit(text: str, _: random.Random) -> str | None:
@@ -152,22 +153,33 @@ def _other_name(text: str, dice: random.Random) -> str | None:
     return place and put_in(text, place, dice.choice([each for each in _NAMES if each not in text]))
 
 
-def _exchanged_names(text: str, _: random.Random) -> str | None:
-    names = _names_in(text)
-    if len(names) < 2 or names[0][0] == names[1][0]:
-        return None
-    a, b = names[:2]
-    between = text[a.end() : b.start()]
-    if "between" in text[: a.start()] or "," in between or re.fullmatch(r"(?: and| or| &)? ", between):
-        return None
-    return text[: a.start()] + b[0] + between + a[0] + text[b.end() :]
+def exchanged(
+    find: Callable[[str], Iterable[re.Match[str]]], part: int | str = 0, *, but: Sequence[str] = ()
+) -> Edit:
+    """Two matches in each other's place, or a part of each, where they are no items of one list."""
+
+    def edit(text: str, dice: random.Random) -> str | None:
+        spans = [match.span(part) for match in find(text) if match[part].lower() not in but]
+        pairs = [
+            (one, other)
+            for one, other in combinations(spans, 2)
+            if text[slice(*one)].lower() != text[slice(*other)].lower()
+            and one[1] <= other[0]
+            and not _JOINED.match(text[one[1] : other[0]])
+        ]
+        if not pairs:
+            return None
+        (a, b), (c, d) = dice.choice(pairs)
+        return text[:a] + text[c:d] + text[b:c] + text[a:b] + text[d:]
+
+    return edit
 
 
 _WRITTEN: Mapping[str, Edit] = {
     "said twice": lambda text, _: f"{text} {text}" if re.fullmatch(r".*[.!]", text) else f"{text}\n{text}",
     "emoji": _emoji, "typo": _typo, "Unicode form": _compatible, "quotes": _quotes, "ticks": _ticked,
     "emphasis": _emphasis, "final mark": _closing, "frame": _frame, "number in words": _number_word,
-    "name": _other_name, "exchanged names": _exchanged_names,
+    "name": _other_name, "exchanged names": exchanged(_names_in),
 }  # fmt: skip
 KEEPING: Mapping[str, Edit] = _edits("keeping")
 CHANGING: Mapping[str, Edit] = _edits("changing")

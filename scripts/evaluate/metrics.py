@@ -88,7 +88,6 @@ def pair_figures(decisions: Decisions, *, threshold: float) -> Figures:
 
 
 def _label_part(sums: Floats) -> Figures:
-    """Macro-F1, precision, recall, F1 and support of each label, and the confusion table."""
     found = shares(sums, none=0.0)
     table = sums[:_CELLS].reshape(len(LABELS), len(DECISIONS))
     labels, confusion = Figures(), Figures()
@@ -131,17 +130,6 @@ def shares(sums: Floats, *, none: float = 1.0) -> dict[str, Floats]:
         "macro_f1": f1.mean(axis=-1), "auto_precision": share(right, merged, 1.0),
         "auto_recall": share(right, duplicates),
     }  # fmt: skip
-
-
-def kind_figures(decisions: Decisions, kinds: Sequence[str]) -> Figures:
-    """For each label and kind: pairs, share whose most probable label is right, share merged by itself."""
-    named = np.array([f"{LABELS[gold]}/{kind}" for gold, kind in zip(decisions.gold, kinds, strict=True)])
-    figures = {}
-    for name in np.unique(named).tolist():
-        some = decisions.where(named == name)
-        right, auto = (float(np.average(x, weights=some.weight)) for x in (some.best == some.gold, some.auto))
-        figures[name] = {"pairs": len(some), "right": right, "auto": auto}
-    return figures
 
 
 def calibration_error(confidence: Floats, right: Bools, weight: Floats) -> float:

@@ -89,7 +89,6 @@ def plant_markdown(folders: Iterable[Path], pairs: Sequence[Pair], draw: random.
 def _put(
     path: Path, text: str, bullet: str, draw: random.Random, *, beside: str | None = None, but: str = ""
 ) -> str:
-    """Put a text under a heading of a file, a new one where there is no other; say which."""
     said = path.read_bytes().decode("utf-8", "replace")
     headings = [each for each in _HEADING.finditer(said) if (each[0] == beside if beside else each[0] != but)]
     if headings:
@@ -128,7 +127,6 @@ def plant_graph(file: Path, pairs: Sequence[Pair], draw: random.Random) -> list[
 
 
 def _second_entities(lines: list[dict[str, Any]], draw: random.Random) -> list[Pair]:
-    """Add entities a second time: another name, most of what they say, and something of their own."""
     entities = [line for line in lines if line.get("type") == "entity" and len(line["observations"]) > 2]
     drawn = draw.sample(entities, min(len(_NAMES), (len(entities) + 1) // 2))
     planted = []

@@ -76,11 +76,10 @@ def judge_alone(
     """Verdicts by a scorer's probabilities and thresholds alone: no guards, no exact copies of ours."""
     scores = scorer.score([pair_input(pair, memories) for pair in candidates])
     said = zip(candidates, scores.probabilities.tolist(), scores.entailment.tolist(), strict=True)
-    verdicts = []
-    for pair, row, ways in said:
-        label, auto = decide(row, (), scorer.thresholds)
-        verdicts.append(Verdict(pair, label, auto=auto, probabilities=tuple(row), entailment=tuple(ways)))
-    return tuple(verdicts)
+    return tuple(
+        Verdict(pair, *decide(row, (), scorer.thresholds), tuple(row), tuple(ways))
+        for pair, row, ways in said
+    )
 
 
 def _vectors(pairs: Sequence[PairInput] | Sequence[LabelledPair], encoder: Encoder) -> dict[str, Any]:
@@ -194,7 +193,11 @@ def pairs_report(measured: Measured, models: Models) -> Figures:
     for source, rows in sources.items():
         inside = {f"{source}/{style}": rows & some for style, some in styles.items() if (rows & some).any()}
         sets |= ({source: rows} if len(sources) > 1 else {}) | (inside if len(inside) > 1 else {})
-    kinds = metrics.kind_figures(decisions, [pair.kind for pair in measured.pairs])
+    kinds: Figures = {}
+    for kind, rows in measured.rows(lambda pair: f"{LABELS[pair.label]}/{pair.kind}").items():
+        some = decisions.where(rows)
+        right, auto = (float(np.average(x, weights=some.weight)) for x in (some.best == some.gold, some.auto))
+        kinds[kind] = {"pairs": len(some), "right": right, "auto": auto}
     parts = {name: decisions.where(rows) for name, rows in sets.items()}
     of_sets = {name: metrics.pair_figures(part, threshold=threshold) for name, part in parts.items()}
     return figures | {"sets": of_sets, "kinds": kinds}
@@ -240,7 +243,6 @@ def store_report(
 
 
 def _summed(rows: Sequence[Figures]) -> dict[str, int]:
-    """Sums of all numbers; of memories that went wrongly, how many."""
     counts = [{name: len(x) if isinstance(x, list) else x for name, x in row.items()} for row in rows]
     first = counts[0] if counts else {}
     return {name: sum(row[name] for row in counts) for name, x in first.items() if isinstance(x, int)}

@@ -54,7 +54,6 @@ BALANCE = 0.3  # 0 keeps the labels' natural shares within an origin, 1 makes th
 ORIGIN_MASS = {"hard": 1.0, "real": 0.7, "people": 0.7, "bound": 0.8, "store": 0.6, "world": 2.0}
 AUTO_PRECISION = 0.98  # of real pairs alone
 INSIDE_PRECISION = 0.97  # of candidates in worlds, where far more looks alike than in most stores
-HARD_FALSE_MERGES = BOUND_FALSE_MERGES = 0.0  # bound: exchanges, the same words bound otherwise
 PEOPLE_CONTRADICTION = 0.70  # of pairs among a person's memories; a report is right if one of its pairs is
 CONTRADICTION_PRECISION = 0.85  # a person decides each one, but a report that is wrong costs trust
 INSIDE_CONTRADICTION = 0.90  # of pairs; several pairs of one fact are one report, so 0.86 of the reports
@@ -224,7 +223,7 @@ class FoldScorer(BundledScorer):
 
 
 def sample_weight(data: Table) -> Floats:
-    """Weights that give each origin its share of the mass; real pairs count by the root of their weight."""
+    """Weights that give each origin its share of the mass; pairs count by the root of their weight."""
     weight = np.sqrt(data.weight)
     for origin, mass in ORIGIN_MASS.items():
         inside = data.origin == origin
@@ -318,15 +317,12 @@ def thresholds(probability: Floats, data: Table) -> Limits:
         rows = data.origin == origin
         return threshold_at(columns[rows], right[rows], data.weight[rows], precision) if rows.any() else 0.0
 
-    def above_wrong(origin: str, share: float) -> float:
-        wrong = np.sort(score[(data.origin == origin) & ~same])[::-1]
-        if not len(wrong):
-            return 0.0
-        return float(np.nextafter(np.float32(wrong[int(len(wrong) * share)]), np.float32(2)))
+    def above_wrong(origin: str) -> float:
+        wrong = score[(data.origin == origin) & ~same]
+        return float(np.nextafter(np.float32(wrong.max()), np.float32(2))) if len(wrong) else 0.0
 
-    harmless = max(above_wrong("hard", HARD_FALSE_MERGES), above_wrong("bound", BOUND_FALSE_MERGES))
-    auto = max(at("real", score, same, AUTO_PRECISION), harmless)
-    unharmed = above_wrong("store", 0.0)
+    auto = max(at("real", score, same, AUTO_PRECISION), above_wrong("hard"), above_wrong("bound"))
+    unharmed = above_wrong("store")
     shown = min(at("real", asked, same, SHOWN_PRECISION), auto)
     alone = Thresholds(auto, shown, at("hard", conflict, opposed, CONTRADICTION_PRECISION))
     if not ((data.origin == "world") & same).any():
@@ -340,10 +336,7 @@ def thresholds(probability: Floats, data: Table) -> Limits:
 
 
 def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[str, Any]]:
-    """Figures per origin for the log and the model card; merges count as automatic ones without a veto.
-
-    `world` is whole worlds, `small` the same pairs inside groups too small to tell anything: judged alone.
-    """
+    """Figures per origin; `small` are pairs of worlds in groups too small to tell anything, judged alone."""
     figures: dict[str, dict[str, Any]] = {}
     named = np.where((data.origin == "world") & ~data.placed, "small", data.origin)
     group = np.unique(data.group, return_inverse=True)[1]

@@ -12,34 +12,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..evaluate.metamorphic import CHANGING, KEEPING, TABLE, Edit, put_in
+from ..evaluate.metamorphic import CHANGING, KEEPING, TABLE, Edit, exchanged, put_in
 from .examples import LETTERS, Example, both_orders, either_order
 
 _PATTERN = {name: re.compile(pattern) for name, pattern in TABLE["patterns"].items()}
 _WORDS: dict[str, list[str]] = TABLE["words"]
 _RESTATED = TABLE["restatements"]
-
-
-def _exchanged(pattern: str, part: int | str = 0, *, but: Sequence[str] = ()) -> Edit:
-    """Two matches in each other's place, or a part of each, where they are no items of one list."""
-
-    def edit(text: str, rng: random.Random) -> str | None:
-        found = (match for match in _PATTERN[pattern].finditer(text) if match[part].lower() not in but)
-        spans = [match.span(part) for match in found]
-        pairs = [
-            (one, other)
-            for at, one in enumerate(spans)
-            for other in spans[at + 1 :]
-            if text[slice(*one)].lower() != text[slice(*other)].lower()
-            and one[1] <= other[0]
-            and not _PATTERN["joined"].match(text[one[1] : other[0]])
-        ]
-        if not pairs:
-            return None
-        (a, b), (c, d) = rng.choice(pairs)
-        return text[:a] + text[c:d] + text[b:c] + text[a:b] + text[d:]
-
-    return edit
 
 
 def _other_number(text: str, rng: random.Random) -> str | None:
@@ -51,7 +29,6 @@ def _other_number(text: str, rng: random.Random) -> str | None:
 
 
 def _staged(text: str, rng: random.Random) -> str | None:
-    """Something done becomes something wanted, allowed, tried or over."""
     match = _PATTERN["verb"].match(text)
     if match is None or match["verb"] in ("was", "does") or match["who"] in _WORDS["not_first"][:3]:
         return None
@@ -61,7 +38,6 @@ def _staged(text: str, rng: random.Random) -> str | None:
 
 
 def _hedged(text: str, rng: random.Random) -> str | None:
-    """Something stated becomes something suspected, suggested or wished for."""
     if not text.startswith(("User ", "The user ", "The ")) or "\n" in text or text.count(". "):
         return None
     body = text.rstrip(".")
@@ -112,8 +88,8 @@ def _retouched(text: str, rng: random.Random) -> str | None:
 
 _TRIFLES = tuple(name for name in KEEPING if name not in ("typo", "order of a list", "said twice"))
 EXCHANGES: tuple[Edit, ...] = (
-    _exchanged("name"), _exchanged("number"), _exchanged("phrase", 2),
-    _exchanged("sides", "b", but=_WORDS["weak"]), _other_number, CHANGING["weekday"],
+    *(exchanged(_PATTERN[name].finditer, part) for name, part in (("name", 0), ("number", 0), ("phrase", 2))),
+    exchanged(_PATTERN["sides"].finditer, "b", but=_WORDS["weak"]), _other_number, CHANGING["weekday"],
 )  # fmt: skip
 STAGES: tuple[Edit, ...] = (_staged, _hedged, _limited)
 ORDERS: tuple[Edit, ...] = (KEEPING["order of a list"], _reordered_items, _fronted, _reordered_sentences)
@@ -205,7 +181,6 @@ def constructed_pairs(relations: Sequence[Relation], *, seed: int, count: int) -
 
 
 def _told(construction: str, filled: dict[str, str], rng: random.Random) -> str:
-    """The construction filled and framed; "user" takes its article except where it opens the text."""
     text = re.sub(r"(?<!^)\buser\b", "the user", construction.format(**filled))
     if text.startswith("user") and rng.random() < 0.3:
         text = "the " + text
