@@ -28,6 +28,9 @@ def test_what_was_shown_is_applied_and_an_undo_brings_it_back(world: World, desk
     plan = desk.call("plan", QUIET)
     assert plan["store"] == world.kind
     assert plan["proposed"]["merges"] >= 1
+    found = desk.call("status", QUIET)
+    assert (found["kind"], found["last_plan"], found["interrupted"]) == (world.kind, plan["plan_id"], None)
+    assert found["memories"]["living"] == len(world.texts())
     done = desk.call("apply", QUIET, plan_id=plan["plan_id"])
     told = plan["proposed"]
     assert (done["merged"], done["pruned"], done["moved"]) == (told["merges"], told["prunes"], [])
@@ -77,10 +80,3 @@ def test_a_plan_over_budget_is_refused_whole(world, tmp_path, monkeypatch):
     with pytest.raises(BudgetExceededError):
         desk.call("apply", QUIET, plan_id=plan["plan_id"])
     assert world.content() == content
-
-
-def test_status_counts_what_is_there(world: World, desk: Tools) -> None:
-    plan = desk.call("plan", QUIET)["plan_id"]
-    found = desk.call("status", QUIET)
-    assert (found["kind"], found["last_plan"], found["interrupted"]) == (world.kind, plan, None)
-    assert found["memories"]["living"] == len(world.texts())

@@ -83,10 +83,12 @@ def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(world,
     assert desk.live()["changes"] == 1
 
 
-def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(world, desk):
+def test_what_was_not_shown_is_not_applied_nor_is_anything_to_a_store_that_changed(world, desk):
     desk.review.answer(key_of(desk, "merge"), "yes", now=NOW)
-    conflict = key_of(desk, "resolve")
+    shown, conflict = desk.preview(), key_of(desk, "resolve")
     desk.review.answer(conflict, "b", now=NOW)
+    with pytest.raises(MovedOnError, match="have changed since they were shown"):
+        desk.apply(shown["digest"])
     shown = desk.preview()
     world.add_words(world.pair[0], "Every other week only.")
     texts = world.texts()
@@ -94,14 +96,6 @@ def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(w
         desk.apply(shown["digest"])
     assert world.texts() == texts
     assert set(desk.live()["answers"]) == {conflict}
-
-
-def test_what_was_not_shown_is_not_applied(desk: ReviewDesk) -> None:
-    desk.review.answer(key_of(desk, "merge"), "yes", now=NOW)
-    shown = desk.preview()
-    desk.review.answer(key_of(desk, "resolve"), "a", now=NOW)
-    with pytest.raises(MovedOnError, match="have changed since they were shown"):
-        desk.apply(shown["digest"])
 
 
 def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_path: Path) -> None:

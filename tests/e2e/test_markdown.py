@@ -76,13 +76,6 @@ def test_auto_applies_reports_and_undo_takes_everything_back(project: Path) -> N
     assert fingerprint(project) == before
 
 
-def test_what_holds_is_written_and_the_rest_of_what_lost_stays(project: Path) -> None:
-    ran = _dream(project, answers="a\ny\n")
-    assert "| Contradictions resolved | 1 |" in ran.out
-    assert "Never deploy" not in (project / PROJECT / "no_friday.md").read_text()
-    assert "Smoke tests take 20 minutes." in (project / PROJECT / "no_friday.md").read_text()
-
-
 def test_index_only_touches_nothing_but_indexes(project: Path) -> None:
     before = fingerprint(project)
     _dream(project, "--only", "index", "--auto")
@@ -137,11 +130,14 @@ def test_dates_are_written_out_unattended_only_on_request(project: Path) -> None
     assert "there 2026-06-09." in (project / PROJECT / "partly.md").read_text()
 
 
-def test_an_answer_shows_what_follows_from_it(project: Path) -> None:
+def test_an_answer_shows_what_follows_from_it_and_the_rest_of_what_lost_stays(project: Path) -> None:
     out = _dream(project, answers="b\nn\n").out
     place = out.index("CONTRADICTED by no_friday.md")
     assert "    - [Always deploy on Fridays from the release branch.] Ines holds the pager." in out[place:]
     assert "    + Ines holds the pager." in out[place:]
+    assert "| Contradictions resolved | 1 |" in _dream(project, answers="a\ny\n").out
+    left = (project / PROJECT / "no_friday.md").read_text()
+    assert ("Never deploy" in left, "Smoke tests take 20 minutes." in left) == (False, True)
 
 
 def test_transcripts_are_found_where_the_agent_keeps_them(project: Path) -> None:

@@ -64,13 +64,6 @@ def test_a_narrow_encoding_is_no_reason_to_fail(messy_qdrant: World) -> None:
     assert b"Dream complete \\u2014 merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0\n" in shown.stdout
 
 
-def test_an_empty_store(tmp_path: Path, embeddings: EmbeddingServer) -> None:
-    world = empty_world("qdrant", tmp_path, embeddings)
-    with world.mem0():
-        pass
-    assert world.pass_over("--all", answers="").out == "No memories found. Nothing to consolidate.\n"
-
-
 def test_what_the_agent_reads_is_not_stale(messy_qdrant: World) -> None:
     """A memory that mem0's search returned through track_access is kept, however old it is."""
     world = messy_qdrant

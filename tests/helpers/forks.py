@@ -80,6 +80,30 @@ def command_line(call: Call) -> None:
     main(list(call.arguments), prog_name="mem0-dream")
 
 
+def demonstration(call: Call) -> None:
+    """A demonstration whose commands are forked from it in turn."""
+    module: Any = importlib.import_module(call.options["module"])
+    module.dream = _dream
+    sys.exit(module.main(list(call.arguments)))
+
+
+def _dream(*arguments: str) -> None:
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            command_line(Call(arguments, {}))
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), "mem0-dream")
+
+
 @functools.cache
 def _server() -> subprocess.Popen[str]:
     own = {"MEM0_TELEMETRY": "False", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}

@@ -64,7 +64,7 @@ def test_the_demonstration_proves_its_undo(tmp_path: Path) -> None:
     words = ("--folder", str(tmp_path / "demo"))
     options = {"module": demo.__name__}
     done = forks.run(
-        forks.Call(words, os.environ, imports=imports, function="demonstrations:play", options=options)
+        forks.Call(words, os.environ, imports=imports, function="forks:demonstration", options=options)
     )
     assert done.code == 0, done
     assert "The store is back byte for byte" in done.out
