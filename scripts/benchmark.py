@@ -6,8 +6,7 @@
     check      one new text after another, held against what a warm process knows
     page       the report of 2,000 proposals in Chromium: its size, and the longest task while it is used
 
-Times are printed, never asserted, but that what was planted is found and a cached pass gives the identical
-plan. The page alone has limits.
+Times are printed, never asserted; what was planted must be found, and the page keep its limits.
 """
 
 import json

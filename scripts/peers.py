@@ -1,9 +1,9 @@
 """Beside others, on the same texts and vectors: `python scripts/peers.py --worlds FOLDER --chart FILE.png`.
 
 SemHash, `paraphrase_mining` of sentence-transformers and a script that compares the words of all pairs are
-asked twice: for the near pairs of all texts as one collection, and for what goes from each labelled world. A
-removal is right if the world says that what stays in its place is a duplicate; where it says nothing, it is
-not counted. What must hold is asserted before a time is printed: seconds of the processor, one thread.
+asked for the near pairs of all texts as one collection, and for what goes from each labelled world. A removal
+is right if the world says that what stays in its place is a duplicate; where it says nothing, it is not
+counted. What must hold is asserted before a time is printed: seconds of the processor, one thread.
 """
 
 import itertools
@@ -38,9 +38,10 @@ from numpy.typing import NDArray
 
 NEAR = DUPLICATE_COSINE  # from which the others take two texts for duplicates: SemHash's default
 OURS = "mem0-dream"
-HEAD = (
-    "", "near pairs found", "labelled duplicates", "seconds", "removed rightly", "wrongly", "seconds in all",
-)  # fmt: skip
+HEAD = {
+    "": "{}", "near pairs found": "{:.1%}", "labelled duplicates": "{:.1%}", "seconds": "{:.2f}",
+    "removed rightly": "{}", "wrongly": "{}", "seconds in all": "{:.1f}",
+}  # fmt: skip
 COLOURS = {"right": "#0072B2", "wrong": "#D55E00", "search": "#999999", "whole": "#333333"}
 
 T = TypeVar("T")
@@ -224,9 +225,8 @@ def _merged(world: World, encoder: Encoder, scorer: PairScorer) -> Pairs:
 
 def table(rows: Sequence[Row]) -> str:
     """All rows in Markdown."""
-    forms = ("{}", "{:.1%}", "{:.1%}", "{:.2f}", "{}", "{}", "{:.1f}")
-    cells = ([form.format(value) for form, value in zip(forms, row, strict=True)] for row in rows)
-    return markdown([HEAD, *cells])
+    cells = ([form.format(value) for form, value in zip(HEAD.values(), row, strict=True)] for row in rows)
+    return markdown([[*HEAD], *cells])
 
 
 def draw(rows: Sequence[Row], file: Path, *, title: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from environments import OFFLINE, see_what_is_installed_here
+from graph_world import entity, write
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.settings import read_settings
 from mem0_stores import Place, build_place
@@ -36,21 +37,16 @@ def test_it_does_not_run_as_root_and_keeps_its_state_on_a_volume() -> None:
     assert "VOLUME /state" in last
     assert 'ENTRYPOINT ["mem0-dream"]' in last
     environment = next(line for line in last if line.startswith("ENV "))
-    assert "MEM0_DREAM_STATE_DIR=/state" in environment
-    assert "MEM0_TELEMETRY=False" in environment
-    assert "HF_HUB_OFFLINE=1" in environment
+    for setting in ("MEM0_DREAM_STATE_DIR=/state", "MEM0_TELEMETRY=False", "HF_HUB_OFFLINE=1"):
+        assert setting in environment
     assert all(image.split()[0].endswith("-slim") for image in steps("FROM"))
 
 
-def test_its_extras_are_the_packages_own() -> None:
+def test_its_extras_are_the_packages_own_and_its_context_leaves_out_what_it_does_not_need() -> None:
     """An installer only warns of an extra that no longer exists, and the image would lack what it names."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    wanted = re.findall(r'"\.\[([a-z,]+)\]"', " ".join(steps("RUN")))
-    assert len(wanted) == 1
-    assert set(wanted[0].split(",")) <= extras.keys()
-
-
-def test_the_context_leaves_out_what_the_image_does_not_need() -> None:
+    (wanted,) = re.findall(r'"\.\[([a-z,]+)\]"', " ".join(steps("RUN")))
+    assert set(wanted.split(",")) <= extras.keys()
     left_out = (ROOT / ".dockerignore").read_text().split()
     assert {".git", ".venv", "node_modules", "tests"} <= set(left_out)
     assert not {"models", "pipeline", "constraints.txt", "pyproject.toml", "README.md"} & set(left_out)
@@ -90,9 +86,7 @@ def test_the_steps_of_the_build_make_a_program_that_works(tmp_path: Path) -> Non
         if "-m venv" in step:
             see_what_is_installed_here(venv)
     graph = tmp_path / "memory.jsonl"
-    graph.write_text(
-        json.dumps({"type": "entity", "name": "a", "entityType": "x", "observations": ["Likes tea"]})
-    )
+    write(graph, [entity("a", "Likes tea")])
     words = [str(venv / "bin" / "mem0-dream"), "graph", str(graph), "--auto", "--json"]
     done = subprocess.run(
         words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False

@@ -43,11 +43,6 @@ def test_every_command_line_parses(path: Path) -> None:
         parse(line)
 
 
-def test_a_line_that_does_not_exist_is_found() -> None:
-    with pytest.raises(Exception, match=r"[Nn]o such option"):
-        parse(next(command_lines("Run `mem0-dream --no-such-option` now.")))
-
-
 def test_the_skill_says_what_the_program_says() -> None:
     for sentence in (report.NOTHING_STORED, report.NOTHING_FOUND, report.CANCELLED, report.TITLE):
         assert sentence in SKILL

@@ -2,11 +2,10 @@
 
 DATA holds `pairs/dev.jsonl` (hard pairs), `pairs/real_dev.jsonl` (real ones, counted by their weight),
 `stores/*.json` and, if there are any, `worlds/w*.txt`, of which those count that the network never saw, and
-`outside/`: sets of others. The calibrator of `bundled` is fitted on all but the last, so its rows show the
-figures that were cross-validated while fitting. With --held-out it is measured like the others, which is
-honest on data that no fitting ever saw, and on no other. With --bindings one table tells of the traps beside
-the tests, and of DATA's sets, what merges by itself before and after the rules of bindings: the rows of kinds
-of evidence say how many pairs each keeps from merging, and in brackets how many alone.
+`outside/`: sets of others. The calibrator of `bundled` is fitted on all but the last, so its rows show what
+was cross-validated; --held-out measures it, too, which is honest on data that no fitting ever saw. --bindings
+tells of the traps beside the tests, and of DATA's sets, what merges by itself before and after the rules of
+bindings: how many pairs each kind of evidence keeps from merging, and in brackets how many alone.
 """
 
 import json

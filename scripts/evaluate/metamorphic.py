@@ -88,36 +88,12 @@ def _typo(text: str, dice: random.Random) -> str | None:
     return None
 
 
-def _emoji(text: str, dice: random.Random) -> str:
-    sign = dice.choice("🎉🚀😀✅👍🐶☕✨")
-    return f"{text} {sign}" if dice.random() < 0.5 else f"{sign} {text}"
-
-
 def _compatible(text: str, dice: random.Random) -> str | None:
     if "`" in text:
         return None
     form = dice.choice((str.maketrans(" ", "\u00a0"), {ord(x): ord(x) + 0xFEE0 for x in "aeinrt"}))
     edited = text.translate(form)
     return edited if edited != text else unicodedata.normalize("NFD", text)
-
-
-def _quotes(text: str, _: random.Random) -> str | None:
-    if "`" in text or '"' in text:
-        return None
-    return text.replace("'", "’") if "'" in text else f"“{text}”"
-
-
-def _ticked(text: str, dice: random.Random) -> str | None:
-    words = re.findall(r"(?<!\S)[a-z]{4,}(?!\S)", text)
-    return text.replace(word := dice.choice(words), f"`{word}`", 1) if words and "`" not in text else None
-
-
-def _emphasis(text: str, dice: random.Random) -> str | None:
-    words = re.findall(r"(?<!\S)[A-Za-z]{3,}(?!\S)", text)
-    if not words or re.search(r"[*_`]", text):
-        return None
-    mark = dice.choice(("*", "**", "_"))
-    return re.sub(rf"(?<!\S){(word := dice.choice(words))}(?!\S)", f"{mark}{word}{mark}", text, count=1)
 
 
 def _closing(text: str, _: random.Random) -> str | None:
@@ -177,9 +153,8 @@ def exchanged(
 
 _WRITTEN: Mapping[str, Edit] = {
     "said twice": lambda text, _: f"{text} {text}" if re.fullmatch(r".*[.!]", text) else f"{text}\n{text}",
-    "emoji": _emoji, "typo": _typo, "Unicode form": _compatible, "quotes": _quotes, "ticks": _ticked,
-    "emphasis": _emphasis, "final mark": _closing, "frame": _frame, "number in words": _number_word,
-    "name": _other_name, "exchanged names": exchanged(_names_in),
+    "typo": _typo, "Unicode form": _compatible, "final mark": _closing, "frame": _frame,
+    "number in words": _number_word, "name": _other_name, "exchanged names": exchanged(_names_in),
 }  # fmt: skip
 KEEPING: Mapping[str, Edit] = _edits("keeping")
 CHANGING: Mapping[str, Edit] = _edits("changing")

@@ -3,8 +3,7 @@
     python -m mem0_dream.scripts.evaluate.planted DIRECTORY_OR_GRAPH [--seed 0] [--show]
 
 Reworded duplicates and contradictions of our own (`scripts/data/planted.tsv`) go into a copy, each pair
-under one heading or two, in two files or types (entities of a graph). Of each it is told whether the real
-pass acts on it, asks about it, asks as of the other kind, or misses it.
+under one heading or two, in two files or types (entities of a graph).
 """
 
 import json

@@ -23,8 +23,7 @@ from ... import indexes
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.columns import ENTAILS, PairSignals, own_columns, placed, short_long
 from ...models.bundled.network import PairNetwork, PairTokenizer
-from ...models.bundled.scorer import FOLDER, BundledScorer, PairReader
-from ...models.bundled.screen import SCREEN_FILE, Screen
+from ...models.bundled.scorer import BundledScorer, PairReader
 from ...models.bundled.weights import for_reading
 from ...models.scorer import PairContext, PairInput, Thresholds
 from ...models.text.words import exact_key
@@ -168,12 +167,6 @@ def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
     alone = sorted({text for pair in pairs if pair.cosine is None for text in (pair.a, pair.b)})
     at = dict(zip(alone, encode(alone), strict=True)) if alone else {}
     return [one.scored(float(at[one.a] @ at[one.b]) if one.cosine is None else one.cosine) for one in pairs]
-
-
-def needed(inputs: Sequence[PairInput]) -> NDArray[np.bool_]:
-    """Which pairs the shipped screen lets through, bool [n]; all of them where no screen is shipped."""
-    file = FOLDER / SCREEN_FILE
-    return Screen.load(file).worth(inputs) > 0 if file.is_file() else np.ones(len(inputs), dtype=bool)
 
 
 def read_signals(

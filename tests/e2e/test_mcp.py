@@ -34,7 +34,6 @@ def test_a_pass_over_a_real_mem0_store(messy_qdrant: World) -> None:
         plan = await call(client, "dream_plan")
         assert {name: plan["proposed"][name] for name in told["proposed"]} == told["proposed"]
         assert plan["unsure"] == told["unsure"]
-        assert plan.progress
         assert plan.progress[0][2].startswith("fetch")
         sides = {item["id"]: "b" for item in plan["conflicts"]}
         await call(client, "dream_answer", plan_id=plan["plan_id"], answers=sides)
@@ -44,10 +43,6 @@ def test_a_pass_over_a_real_mem0_store(messy_qdrant: World) -> None:
     writing = agent(world, "--allow-write", "--max-delete", "1")
     done = writing.session(work)["done"]
     assert done["resolved"] == told["proposed"]["conflicts"] == 1
-    assert done["summary"] == (
-        f"Dream complete — merged: {told['proposed']['merges']}, pruned: {told['proposed']['prunes']}, "
-        "conflicts resolved: 1, skipped: 0"
-    )
     assert world.raw().keys() != before.keys()
     assert world.ids["tabs"] not in world.seen()  # it lost, and is retired
     undone = writing.ask("dream_undo", run=done["run"])
@@ -146,9 +141,6 @@ def test_only_the_protocol_is_written_to_the_output(tmp_path: Path) -> None:
 def test_a_server_without_a_store_does_not_start(tmp_path: Path) -> None:
     for options, sentence in (
         ((), "Say whose memories"),
-        (ALICE, "No configuration"),
-        (("--store", "graph"), "Name one graph"),
-        (("--store", "md", "--root", "nowhere"), "is no directory"),
         (("--store", "graph", "--file", "m.jsonl", "--second-opinion"), "does not work on knowledge graphs"),
     ):
         done = forks.run(forks.Call(("mcp", *options), os.environ, folder=str(tmp_path)))

@@ -52,17 +52,12 @@ def session(store: InMemoryStore) -> Iterator[Session]:
         yield opened
 
 
-def test_proposing_changes_nothing(session: Session, store: InMemoryStore) -> None:
+def test_propose_apply_and_undo(session: Session, store: InMemoryStore) -> None:
     before = store.fetch(list(store.rows))
     plan = session.propose(ALICE, now=NOW)
     assert [len(plan.merges), len(plan.conflicts), len(plan.prunes)] == [1, 1, 1]
-    assert store.fetch(list(store.rows)) == before
-    assert session.journal.runs() == ()
-
-
-def test_apply_and_undo(session: Session, store: InMemoryStore) -> None:
-    before = store.fetch(list(store.rows))
-    first = session.apply(session.propose(ALICE, now=NOW), now=NOW)
+    assert (store.fetch(list(store.rows)), session.journal.runs()) == (before, ())
+    first = session.apply(plan, now=NOW)
     later = NOW + timedelta(minutes=1)
     second = session.apply(session.propose(ScopeFilter({"user_id": "bob"}), now=later), now=later)
     assert first.run.startswith("20261121-120000-")

@@ -180,7 +180,8 @@ def test_one_of_two_that_may_be_one_fact_is_kept_and_an_undo_asks_again(world, s
     plan, review = reviewed(session)
     name = named(plan, PAIRS["sea"])
     assert {"a", "b"} < set(review.choices(review.find(name)))
-    review.answer(name, "b", now=NOW)
+    for say, kept_as in (("same", "yes"), ("both", "no"), ("b", "b")):
+        assert review.answer(name, say, now=NOW).say == kept_as
     done = review.planned(session)
     (kept,) = (action for action in done.actions if action.id == name)
     assert (kept.survivor, kept.removes) == ("sea2", ("sea1",))
@@ -190,13 +191,6 @@ def test_one_of_two_that_may_be_one_fact_is_kept_and_an_undo_asks_again(world, s
     assert world.store.rows["sea2"]["expires_on"] is None
     session.undo(now=NOW)
     assert named(plan_of(session), PAIRS["sea"])
-
-
-def test_both_and_same_are_said_of_any_two(session: Session) -> None:
-    plan, review = reviewed(session)
-    name = named(plan, PAIRS["sea"])
-    assert review.answer(name, "same", now=NOW).say == "yes"
-    assert review.answer(name, "both", now=NOW).say == "no"
 
 
 def test_what_is_gone_from_the_store_is_joined_with_nothing(world: World) -> None:

@@ -17,30 +17,21 @@ from mem0_dream.records import Label
 BASE = Thresholds(auto=0.9, duplicate=0.5, contradiction=0.7)
 
 
-def test_the_threshold_lies_between_the_last_right_and_the_first_wrong():
-    scores = np.array([0.8] * 30 + [0.5], dtype=np.float32)
-    right = np.array([True] * 30 + [False])
-    reached = fit_threshold(scores, right, 1.0)
-    assert reached.threshold == pytest.approx(0.65)
-    assert (reached.precision, reached.recall, reached.predicted) == (1.0, 1.0, 30)
-
-
-def test_equal_scores_are_never_torn_apart():
-    """A threshold inside a tie would promise a precision it cannot keep."""
-    scores = np.array([0.9] * 20 + [0.7] * 20, dtype=np.float32)
-    right = np.array([True] * 20 + [True] * 10 + [False] * 10)
-    assert fit_threshold(scores, right, 0.98).predicted == 20
-
-
-def test_an_unreachable_precision_switches_off():
-    scores = np.linspace(1, 0, 40, dtype=np.float32)
-    reached = fit_threshold(scores, np.array([False, True] * 20), 0.98)
-    assert (reached.threshold, reached.predicted) == (0.999, 0)
-
-
-def test_too_few_pairs_prove_nothing():
-    reached = fit_threshold(np.array([0.9] * 19, dtype=np.float32), np.array([True] * 19), 0.98)
-    assert reached.predicted == 0
+@pytest.mark.parametrize(
+    ("scores", "right", "precision", "threshold", "predicted"),
+    [
+        ([0.8] * 30 + [0.5], [True] * 30 + [False], 1.0, 0.65, 30),
+        # A threshold inside a tie would promise a precision it cannot keep.
+        ([0.9] * 20 + [0.7] * 20, [True] * 30 + [False] * 10, 0.98, 0.8, 20),
+        (np.linspace(1, 0, 40), [False, True] * 20, 0.98, 0.999, 0),
+        ([0.9] * 19, [True] * 19, 0.98, 0.999, 0),
+    ],
+    ids=["between the last right and the first wrong", "a tie", "unreachable", "too few pairs"],
+)
+def test_a_threshold_keeps_the_precision_or_switches_off(scores, right, precision, threshold, predicted):
+    reached = fit_threshold(np.array(scores, dtype=np.float32), np.array(right), precision)
+    assert (reached.threshold, reached.predicted) == (pytest.approx(threshold), predicted)
+    assert not predicted or reached.precision == 1.0
 
 
 @given(st.lists(st.tuples(st.floats(0, 1, width=32), st.booleans()), max_size=80))
@@ -61,9 +52,6 @@ def test_a_veto_counts_as_never_merged():
     assert fitted.auto.precision == 1.0
     assert fitted.auto.predicted == 25
     assert calibrate(rows, [False] * 30, labels, base=BASE).auto.predicted == 0
-
-
-def test_a_file_without_duplicates_fits_nothing():
     with pytest.raises(UsageError, match="has 1; answer more"):
         calibrate(np.ones((1, 3), dtype=np.float32), [False], [Label.DUPLICATE], base=BASE)
 
@@ -75,10 +63,7 @@ def test_thresholds_are_kept_per_scorer(tmp_path):
     calibration.save_thresholds(tmp_path, "one", None)
     assert calibration.load_thresholds(tmp_path, "one") is None
     assert calibration.load_thresholds(tmp_path, "two") == replace(BASE, auto=0.8)
-
-
-def test_a_damaged_file_is_named(tmp_path):
-    """It is not silently ignored: the person calibrated for a reason."""
+    # A damaged file is not silently ignored: the person calibrated for a reason.
     (tmp_path / "thresholds.json").write_text("{")
     with pytest.raises(UsageError, match=r"thresholds\.json is damaged"):
         calibration.load_thresholds(tmp_path, "one")

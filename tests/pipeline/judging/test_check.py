@@ -21,9 +21,10 @@ def told(found: Checked) -> list[tuple[str, str, bool]]:
     return [(str(match.finding), match.memory.id, match.sure) for match in found.matches]
 
 
-def test_of_nothing_everything_is_new():
+def test_of_nothing_everything_is_new_and_a_pinned_memory_is_known():
     assert known().check("Likes tea") == Checked("Likes tea")
     assert known(memory("1", "Likes tea")).check("  ").finding is Finding.NEW
+    assert told(known(memory("1", "Likes tea", pinned=True)).check("Likes tea.")) == [("same as", "1", True)]
 
 
 @pytest.mark.parametrize(
@@ -46,11 +47,9 @@ def test_what_adds_a_detail_says_more():
 
 
 def test_one_statement_written_twice_needs_no_model():
-    scorer = FakeScorer()
-    found = Known(FakeEncoder(), scorer)
+    found = Known(FakeEncoder(), scorer := FakeScorer())
     found.learn([(memory("1", "Likes tea."), ("Likes tea.",))], keys={})
-    assert told(found.check("User likes tea")) == [("same as", "1", True)]
-    assert scorer.asked == []
+    assert (told(found.check("User likes tea")), scorer.asked) == ([("same as", "1", True)], [])
 
 
 def test_a_number_that_differs_is_no_copy():
@@ -101,7 +100,3 @@ def test_metadata_that_names_another_subject_keeps_apart():
     found.learn(((m, (m.text,)) for m in held), keys=keys_by_scope(held))
     assert found.check("Pays 45 days net", {"customer": "Kestrel"}).finding is Finding.SAME
     assert found.check("Pays 45 days net", {"customer": "Marl"}).finding is Finding.NEW
-
-
-def test_a_pinned_memory_is_known():
-    assert told(known(memory("1", "Likes tea", pinned=True)).check("Likes tea.")) == [("same as", "1", True)]

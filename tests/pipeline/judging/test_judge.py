@@ -68,17 +68,11 @@ def test_what_merges_alone_is_sure_and_not_vetoed(duplicate, contradiction, veto
         assert contradiction >= max(limits.contradiction, duplicate)
 
 
-def test_exact_pairs_are_never_scored():
-    scorer = FakeScorer(default=lambda _a, _b: CONTRADICTION)
-    (verdict,) = judge([Candidate("a", "b", 1.0, exact=True)], {}, scorer)
-    assert (verdict.label, verdict.auto, verdict.evidence) == (Label.DUPLICATE, True, (EXACT,))
-    assert scorer.asked == []
-
-
-def test_verdicts_come_in_the_order_of_the_pairs():
+def test_verdicts_come_in_the_order_of_the_pairs_and_exact_ones_are_never_scored():
     memories = {name: memory(name, text) for name, text in zip("abc", (*TEXTS, "Has a dog."), strict=True)}
     pairs = [Candidate("b", "c", 0.1), Candidate("a", "c", 1.0, exact=True), Candidate("a", "b", 0.9)]
-    verdicts = judge(pairs, memories, FakeScorer({TEXTS: DUPLICATE}))
+    verdicts = judge(pairs, memories, scorer := FakeScorer({TEXTS: DUPLICATE}))
+    assert (verdicts[1].auto, verdicts[1].evidence, len(scorer.asked)) == (True, (EXACT,), 2)
     assert [verdict.pair for verdict in verdicts] == pairs
     assert [verdict.label for verdict in verdicts] == [Label.DISTINCT, Label.DUPLICATE, Label.DUPLICATE]
     assert verdicts[2].entailment == pytest.approx((0.97, 0.97))

@@ -33,14 +33,9 @@ def verdict(reader: Reader, *rows: tuple[str, str]) -> str:
     return SAME if found and found[0].same else AGAINST if found else NOTHING
 
 
-@pytest.mark.parametrize(("a", "b"), rows_of(TABLE, "rows of a list"))
-def test_rows_of_a_list_are_never_the_same(a, b):
-    assert (comparable(a, b), comparable(b, a)) == (False, False)
-
-
-@pytest.mark.parametrize(("a", "b"), rows_of(TABLE, "comparable"))
-def test_what_may_be_the_same_is_compared(a, b):
-    assert (comparable(a, b), comparable(b, a)) == (True, True)
+@pytest.mark.parametrize(("kind", "a", "b"), rows_of(TABLE, "rows of a list", "comparable"))
+def test_what_may_be_the_same_is_compared_and_rows_of_a_list_never_are(kind, a, b):
+    assert (comparable(a, b), comparable(b, a)) == (kind == "comparable",) * 2
 
 
 @pytest.mark.parametrize(("a", "b"), rows_of(TABLE, "against"))
@@ -78,10 +73,12 @@ def test_what_two_entities_are_like_is_no_question_by_itself(shipped, text, alon
     assert found.alone == alone
 
 
-def test_a_field_that_many_entities_have_is_about_its_entity(shipped):
+def test_a_field_that_many_entities_have_is_about_its_entity_as_are_its_own_checks(shipped):
     path = "Path: core/instruments/camera.py"
     rows = [("Camera", path), ("CameraConfig", path), ("Lens", "Path: core/lens.py")]
     assert (verdict(shipped, *rows[:2]), verdict(shipped, *rows)) == (SAME, NOTHING)
+    checks = ("Production build passes with strict types", "Strict types, production build clean")
+    assert verdict(shipped, *zip(("Invoices", "Orders"), checks, strict=True)) == NOTHING
 
 
 def test_one_place_that_repeats_most_of_another_is_told(shipped):
@@ -94,11 +91,8 @@ def test_one_place_that_repeats_most_of_another_is_told(shipped):
     ]
     told = repeating(findings(said(*rows), shipped), said(*rows))
     assert told == {frozenset(("Garden shop", "The store")): (2, 2)}
-
-
-def test_a_name_may_be_written_in_one_word():
     a, b = said(("TradeList", "Manages routes"), ("System", "Each factory has a TradeList with routes"))
-    assert about_one(a, b)
+    assert about_one(a, b)  # a name may be written in one word
 
 
 @settings(max_examples=40, deadline=None)
@@ -107,11 +101,3 @@ def test_whatever_stands_there_each_pair_is_told_once(texts, places):
     rows = [(f"place {at % places}", text) for at, text in enumerate(texts)]
     found = findings(said(*rows), Reader(FakeEncoder(), KeywordScorer()))
     assert len({frozenset((each.a.key, each.b.key)) for each in found}) == len(found)
-
-
-def test_what_entities_tell_of_their_own_checks_is_not_compared(shipped):
-    rows = [
-        ("Invoices", "Production build passes with strict types"),
-        ("Orders", "Strict types, production build clean"),
-    ]
-    assert verdict(shipped, *rows) == NOTHING

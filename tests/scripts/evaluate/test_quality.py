@@ -53,13 +53,6 @@ def test_the_most_probable_label_stands_on_top_and_the_decision_below():
     assert (figures["unsure"], figures["auto"]["precision"], figures["auto"]["recall"]) == (1, 1.0, 0.0)
 
 
-def test_weights_count_for_pairs():
-    weighted = metrics.pair_figures(decisions(FOUR, weight=[3, 1, 1, 1]), threshold=0.9)
-    repeated = metrics.pair_figures(decisions([FOUR[0], FOUR[0], *FOUR]), threshold=0.9)
-    for name in ("macro_f1", "labels", "auto", "confusion", "ece"):
-        assert weighted[name] == repeated[name]
-
-
 def test_shares_are_reckoned_as_scikit_learn_does():
     from sklearn.metrics import precision_recall_fscore_support
 
@@ -73,24 +66,11 @@ def test_shares_are_reckoned_as_scikit_learn_does():
     assert figures["macro_f1"] == pytest.approx(expected[2].mean())
 
 
-def test_reported_contradictions_by_hand():
-    """Two of three reports are right, two of four contradictions are found; nothing reported is precision 1."""
-    rows = [(CON, CON, False)] * 2 + [(CON, UNSURE, False)] * 2 + [(DIS, CON, False)]
-    for some, expected in ((rows, (2 / 3, 0.5)), ([(CON, DIS, False)], (1.0, 0.0))):
-        sums = metrics.group_sums(decisions(some), decisions(some).decided).sum(axis=0)
-        shares = metrics.shares(sums)
-        assert (shares["precision"][CON], shares["recall"][CON]) == expected
-
-
-def test_intervals_are_seeded_and_hold_the_estimate():
-    rows = FOUR * 10
-    first, second = (metrics.pair_figures(decisions(rows), threshold=0.9) for _ in range(2))
+def test_intervals_are_seeded_and_hold_the_estimate_and_pairs_of_one_user_are_drawn_together():
+    first, second = (metrics.pair_figures(decisions(FOUR * 10), threshold=0.9) for _ in range(2))
     assert first["intervals"] == second["intervals"]
     low, high = first["intervals"]["macro_f1"]
     assert low < first["macro_f1"] < high
-
-
-def test_pairs_of_one_user_are_drawn_together():
     rows = [(DUP, DUP, True)] * 20 + [(DIS, DUP, True)] * 20
     apart = metrics.pair_figures(decisions(rows), threshold=0.9)["intervals"]["auto_precision"]
     users = metrics.pair_figures(decisions(rows, group=[row // 10 for row in range(40)]), threshold=0.9)

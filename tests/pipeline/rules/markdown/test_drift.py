@@ -74,18 +74,17 @@ def test_many_symbols_are_found_as_few_are_and_a_negated_pattern_brings_a_file_b
         assert build_index(project, wanted).symbols == {"login", "SessionStore", "kept_symbol"}
 
 
-def test_what_git_leaves_out_is_not_gone(project: Path) -> None:
-    (project / ".gitignore").write_text("src/gone.py\n")
-    assert _drift(project, "`src/gone.py` is here").missing == ()
-
-
-def test_a_missing_file_is_flagged_whatever_the_history_says(tmp_path: Path) -> None:
+def test_a_missing_file_is_flagged_whatever_the_history_says_but_not_what_git_leaves_out(
+    tmp_path: Path,
+) -> None:
     write_tree(tmp_path, {"src/here.py": "x", "src/split/a.py": "x"})
     drift = _drift(tmp_path, "`src/here.py` and `src/gone.py`")
     assert (drift.freshness, drift.missing) == (Freshness.PARTIALLY_STALE, ("src/gone.py",))
     assert _drift(tmp_path, "`src/gone.py`").freshness is Freshness.PARTIALLY_STALE
     assert _drift(tmp_path, "`src/here.py` and `app/gone.py`").freshness is Freshness.FRESH
     assert _drift(tmp_path, "`src/split.py`").missing == ("src/split.py (perhaps now src/split/)",)
+    write_tree(tmp_path, {".gitignore": "src/gone.py\n"})
+    assert _drift(tmp_path, "`src/gone.py` is here").missing == ()
 
 
 def test_a_move_is_followed_where_its_commit_touched_gitignore(project: Path) -> None:
