@@ -310,15 +310,15 @@ def _announced(session: Session, options: Options) -> bool:
 
 @command()
 @click.option("--memory-root", required=True, help="The memory directory, as the agent sees it.")
-@click.option("--transcripts", required=True, help="The folder of its session transcripts.")
+@click.option("--transcripts", "sessions", required=True, help="The folder of its session transcripts.")
 @click.option("--extra", help="Text to put behind the rest.")
-def prompt(_options: Options, *, memory_root: str, transcripts: str, extra: str | None) -> None:
+def prompt(_options: Options, *, memory_root: str, sessions: str, extra: str | None) -> None:
     """Print the four-phase prompt, for an agent that consolidates its own memory."""
     from ..rules.markdown_index import LINE_LENGTH, LONG_LINE, MAX_BYTES
     from ..stores.markdown.directories import MAX_LINES
 
     limits = {"line_length": LINE_LENGTH, "long_line": LONG_LINE, "max_lines": MAX_LINES}
     text = (files(__package__) / "prompt.md").read_text(encoding="utf-8").format(
-        memory_root=memory_root, transcripts=transcripts, max_kilobytes=MAX_BYTES // 1000, **limits
+        memory_root=memory_root, transcripts=sessions, max_kilobytes=MAX_BYTES // 1000, **limits
     )  # fmt: skip
     click.echo(text if not extra else f"{text}\n## Additional context\n\n{extra.strip()}\n", nl=False)
