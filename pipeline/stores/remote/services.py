@@ -56,7 +56,7 @@ def open_platform(
 
     if not (key := key or os.environ.get(KEY_VARIABLE, "").strip()):
         raise ConfigError(f"{KEY_VARIABLE} is not set; put the key of your mem0 project there.")
-    caller, host = Caller(_SERVICE, patience), (host or _HOST).rstrip("/")
+    caller, host = Caller(_SERVICE, patience or Patience()), (host or _HOST).rstrip("/")
     # As mem0's own client names the caller; no secret depends on the sum.
     caller_id = hashlib.md5(key.encode(), usedforsecurity=False).hexdigest()
     headers = {"Authorization": f"Token {key}", "Mem0-User-ID": caller_id}
@@ -243,7 +243,7 @@ def open_server(url: str, *, patience: Patience | None = None) -> ServerStore:
     if parts.username or parts.password:
         raise ConfigError(f"Leave user and password out of the address; keys go into {SERVER_KEY_VARIABLE}.")
     # A server asks for every answer to be computed, embeddings included, so a pace is of less use here.
-    caller = Caller(f"The mem0 server at {parts.hostname}", patience)
+    caller = Caller(f"The mem0 server at {parts.hostname}", patience or Patience())
     key, token = (os.environ.get(name, "").strip() for name in (SERVER_KEY_VARIABLE, TOKEN_VARIABLE))
     headers = {"X-API-Key": key} if key else {"Authorization": f"Bearer {token}"} if token else {}
     timeout = caller.patience.timeout

@@ -54,22 +54,16 @@ class Patience:
     timeout: float = 60.0  # seconds for one answer
 
 
+@dataclass
 class Caller:
     """Makes requests of one service, named as a sentence may, one after the other."""
 
-    def __init__(
-        self,
-        service: str,
-        patience: Patience | None = None,
-        *,
-        sleep: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.monotonic,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        self.service = service
-        self.patience = patience or Patience()
-        self._sleep, self._clock, self._jitter = sleep, clock, jitter
-        self._next = 0.0
+    service: str
+    patience: Patience = Patience()
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    jitter: Callable[[], float] = random.random
+    _next: float = 0.0
 
     def ask(
         self, what: str, request: Callable[[], Answer], *, instead: Callable[[], Answer | None] = lambda: None
@@ -88,15 +82,15 @@ class Caller:
             tries += 1
             if tries > 1 and (answer := instead()) is not None:
                 return answer
-            now = self._clock()
+            now = self.clock()
             if now < self._next:
-                self._sleep(self._next - now)
+                self.sleep(self._next - now)
             self._next = max(self._next, now) + 60 / self.patience.per_minute
             return request()
 
         def wait(state: RetryCallState) -> float:
             doubled = self.patience.first_wait * 2.0 ** (state.attempt_number - 1)
-            spread = min(self.patience.longest_wait, doubled) * (0.5 + self._jitter() / 2)
+            spread = min(self.patience.longest_wait, doubled) * (0.5 + self.jitter() / 2)
             error = state.outcome.exception() if state.outcome else None
             asked = failure_of(error).after if error is not None else None
             return spread if asked is None else asked + spread / 10
@@ -105,7 +99,7 @@ class Caller:
             stop=stop_after_attempt(self.patience.attempts),
             retry=retry_if_exception(lambda error: failure_of(error).passing),
             wait=wait,
-            sleep=self._sleep,
+            sleep=self.sleep,
             reraise=True,
         )
         try:
@@ -127,7 +121,7 @@ class Caller:
             answer = probe()
             if until(answer) or number + 1 == self.patience.looks:
                 break
-            self._sleep(min(self.patience.first_wait / 4 * 2**number, self.patience.longest_wait))
+            self.sleep(min(self.patience.first_wait / 4 * 2**number, self.patience.longest_wait))
         return answer
 
 
