@@ -30,22 +30,14 @@ def known():
         yield MemoryClient(api_key=double.key, host=server.url, client=connection), double, server
 
 
+ALL = {"page": 1, "page_size": 200, "show_expired": True, "include_merged": True}
+JAZZ: dict[str, Any] = {**ANN, "run_id": "r1", "infer": False, "timestamp": 1_700_000_000, **OPTIONS}
 CALLS: dict[str, tuple[Callable[[Any, str], Any], Callable[[Any, str], Any]]] = {
-    "a page": (
-        lambda client, _: client.get_all(
-            filters=ANN, page=1, page_size=200, show_expired=True, include_merged=True
-        ),
-        lambda store, _: store._page(ANN, 1, merged=True),
-    ),
+    "a page": (lambda client, _: client.get_all(filters=ANN, **ALL), lambda store, _: store._page(ANN, 1, merged=True)),
     "one memory": (lambda client, memory: client.get(memory), lambda store, memory: store._get(memory)),
     "an addition": (
-        lambda client, _: client.add(
-            [{"role": "user", "content": "Likes jazz"}],
-            **ANN, run_id="r1", infer=False, timestamp=1_700_000_000, **OPTIONS,
-        ),
-        lambda store, _: store._post(
-            Add("Likes jazz", Scope.of(**ANN, run_id="r1"), {"k": 1}, MOMENT, ""), "2027-01-01"
-        ),
+        lambda client, _: client.add([{"role": "user", "content": "Likes jazz"}], **JAZZ),
+        lambda store, _: store._post(Add("Likes jazz", Scope.of(**ANN, run_id="r1"), {"k": 1}, MOMENT, ""), "2027-01-01"),
     ),
     "another text": (
         lambda client, memory: client.update(memory, text="Likes green tea"),
@@ -56,8 +48,7 @@ CALLS: dict[str, tuple[Callable[[Any, str], Any], Callable[[Any, str], Any]]] = 
         lambda store, memory: store._put(memory, {"metadata": {"k": None}, "expiration_date": None}),
     ),
     "a deletion without what is linked": (
-        lambda client, memory: client.delete(memory),
-        lambda store, memory: store._drop(memory),
+        lambda client, memory: client.delete(memory), lambda store, memory: store._drop(memory),
     ),
     "a search": (
         lambda client, _: client.search("tea", filters={"AND": [ANN]}, top_k=20, threshold=0.0),
