@@ -21,16 +21,7 @@ from ...models.guards import compare
 from ...models.merger import CERTAIN, MergeRefused, puts_together, whole_of
 from ...models.same_statement import statement_key
 from ...models.text.statements import sentences
-from ...records import (
-    LAST_STATED_KEY,
-    Candidate,
-    Label,
-    Memory,
-    Scope,
-    Verdict,
-    noted_moment,
-    rejection_key,
-)
+from ...records import LAST_STATED_KEY, Candidate, Label, Memory, Scope, Verdict, noted_moment, rejection_key
 from ..judging.judge import EXACT, one_statement, same_evidence
 from ..judging.subjects import NO_KEYS, KeysOf, MetadataKeys, apart, signature
 from ..plan import draft_id

@@ -18,13 +18,7 @@ from pathlib import Path, PurePosixPath
 from ...models.markdown_blocks import markdown_lines
 from ...models.text.tables import expression, pattern, table_words
 from ...records import Memory, noted_moment
-from ..stores.markdown.project import (
-    build_index,
-    hidden_paths,
-    ignored_paths,
-    new_place,
-    removed_paths,
-)
+from ..stores.markdown.project import build_index, hidden_paths, ignored_paths, new_place, removed_paths
 from .markdown_prose import statements
 
 _LOCATION = pattern("line_of_file")

@@ -12,14 +12,7 @@ from hypothesis import given, settings, strategies as st
 from mem0_dream.pipeline.answers import content_key
 from mem0_dream.pipeline.plan import Member, Merge, NewText, Plan, Prune, Resolve, ScopeTotal, TextChange
 from mem0_dream.pipeline.planning.plan_file import dump_plan
-from mem0_dream.pipeline.reporting.html import (
-    history_data,
-    lost_words,
-    nearby,
-    page_data,
-    render,
-    run_point,
-)
+from mem0_dream.pipeline.reporting.html import history_data, lost_words, nearby, page_data, render, run_point
 from mem0_dream.pipeline.reporting.text import changed_lines, differing
 from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
