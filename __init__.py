@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .errors import DreamError
-    from .pipeline.consolidation import Consolidation, aconsolidate, consolidate
+    from .pipeline.consolidation import Consolidation, aconsolidate, consolidate, guarded
     from .pipeline.engine import Session
-    from .pipeline.guarding import guarded
     from .pipeline.plan import Merge, Plan, Prune, Resolve, RunResult, UndoResult
     from .pipeline.stores import open_store
     from .pipeline.writing.access import track_access
@@ -34,8 +33,7 @@ _PLACES = {
     "settings": "Settings",
     "pipeline.plan": "Merge Plan Prune Resolve RunResult UndoResult",
     "pipeline.engine": "Session",
-    "pipeline.consolidation": "Consolidation aconsolidate consolidate",
-    "pipeline.guarding": "guarded",
+    "pipeline.consolidation": "Consolidation aconsolidate consolidate guarded",
     "pipeline.stores": "open_store",
     "pipeline.writing.access": "track_access",
 }

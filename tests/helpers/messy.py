@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from builders import ALICE, CONTRADICTION, duplicates, memory, plan_of
+from builders import ALICE, CONTRADICTION, NOW, duplicates, memory, plan_of
 from hypothesis import strategies as st
-from mem0_dream.records import text_hash
+from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, ScopeTotal
+from mem0_dream.records import Candidate, Evidence, Label, Verdict, text_hash
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
 DOG, DOG_NAME, DOG_LONG = ("Has a dog.", "Has a dog named Rex.", "Has a brown dog named Rex from Leeds.")
@@ -13,6 +14,7 @@ BOTH = {
     "Dad was a sailor. Sailed for 30 years. Dad came from Gdansk.",
     "Dad was a sailor. Dad came from Gdansk. Sailed for 30 years.",
 }
+TEXTS = st.text(max_size=40)
 words = st.lists(
     st.sampled_from(["tea", "dog", "Rex", "run", "blue", "car", "Ann", "rain"]), min_size=1, max_size=5
 )
@@ -73,3 +75,47 @@ def moody_scorer(seed):
         return answers[int(text_hash(f"{seed}{a}|{b}")[:4], 16) % len(answers)]
 
     return FakeScorer(default=answer)
+
+
+@st.composite
+def plans(
+    draw,
+    sorts,
+    *,
+    kind="memory",
+    name="{}-{}",
+    text=TEXTS,
+    form=lambda _, text: text,
+    more=None,
+):
+    """Any plan of these sorts of actions, each about memories of its own; the last ones are questions.
+
+    `form` makes a text one of a name, `more` says what an action of another sort than these has besides.
+    """
+    found = []
+    for place, what in enumerate(draw(st.lists(st.sampled_from(sorts), max_size=6))):
+        ids = [name.format(place, n) for n in range(draw(st.integers(2, 4)))]
+        members = tuple(Member(each, form(each, draw(text)), NOW, NOW, NOW) for each in ids)
+        evidence = (Evidence("number", draw(text), veto=True),)
+        pair = Candidate(ids[0], ids[1], 0.5)
+        verdict = Verdict(pair, Label.UNSURE, probabilities=(0.5, 0.3, 0.2), evidence=evidence)
+        about = {"id": f"x{place}", "scope": ALICE, "category": draw(st.none() | text), "members": members}
+        if what is Merge:
+            survivor = draw(st.sampled_from([None, *ids] if kind == "memory" else ids))
+            about |= {"survivor": survivor, "text": form(ids[0], draw(text)), "verdicts": (verdict,)}
+            about["exact"] = tuple(ids[2:]) if survivor == ids[0] else ()
+        elif what is Resolve:
+            said = draw(st.sampled_from([(), (draw(text), draw(text))])) if kind == "memory" else ()
+            about |= {"a": (ids[0],), "b": tuple(ids[1:]), "topic": draw(text), "said": said}
+            about |= {"verdicts": (verdict,), "choice": draw(st.sampled_from(["a", "b", None]))}
+        elif what is Prune:
+            about |= {"members": members[:1], "reason": "stale", "detail": draw(text)}
+        else:
+            about |= {"members": members[:1], "text": form(ids[0], draw(text)), "reason": draw(text)}
+            about |= more(draw, what, ids[0]) if more else {}
+        found.append(what(**about))
+    doubts = (
+        tuple(item for item in found[4:] if isinstance(item, Merge | Resolve)) if kind == "memory" else ()
+    )
+    done = tuple(item for item in found if item not in doubts)
+    return Plan("s", kind, NOW, "fake", (ScopeTotal(ALICE, 99),), done, unsure=doubts)

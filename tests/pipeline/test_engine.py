@@ -3,12 +3,11 @@
 import contextlib
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from builders import BOB, CONTRADICTION, NOW, duplicates, memory, session_on, skipped
-from mem0_dream.errors import BudgetExceededError, ConfigError, JournalError, StoreLockedError, UsageError
+from mem0_dream.errors import BudgetExceededError, JournalError, UsageError
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import KEPT_BACKUPS, Session, scope_filter
 from mem0_dream.pipeline.judging.cache import Models
@@ -111,18 +110,6 @@ def test_an_interrupted_run_is_resumed_without_a_name(session: Session, store: I
     assert session.journal.runs()[0].state is RunState.APPLIED
 
 
-def test_two_sessions_do_not_run_at_once(session: Session, store: InMemoryStore) -> None:
-    other = session_on(store, scorer(), settings=LAX)
-    with session.locked():
-        with pytest.raises(StoreLockedError), other.locked():
-            pass
-        elsewhere = session_on(InMemoryStore(fingerprint="elsewhere"))
-        with elsewhere.locked():
-            pass
-    with other.locked():
-        pass
-
-
 def test_stages_are_told(store: InMemoryStore) -> None:
     heard: list[str] = []
 
@@ -135,12 +122,6 @@ def test_stages_are_told(store: InMemoryStore) -> None:
     with session_on(store, scorer(), settings=LAX, observer=Listening()) as session:
         session.apply(session.propose(ALICE, now=NOW), now=NOW)
     assert heard == ["fetch", "embedding", "judging", "drafting", "apply"]
-
-
-def test_a_state_directory_that_cannot_be_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError):
-        Session(InMemoryStore(), state_dir=tmp_path / "file")
 
 
 def test_a_store_of_files_is_copied_before_each_run(own_state):

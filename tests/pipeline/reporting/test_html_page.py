@@ -8,61 +8,21 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from builders import ALICE, BOB, NOW, memory
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
 from mem0_dream.pipeline.answers import content_key
 from mem0_dream.pipeline.plan import Member, Merge, NewText, Plan, Prune, Resolve, ScopeTotal, TextChange
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.reporting.html import history_data, lost_words, nearby, page_data, render, run_point
 from mem0_dream.pipeline.reporting.text import changed_lines, differing
 from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
-from mem0_dream.records import Candidate, Evidence, Label, Verdict
+from messy import TEXTS, plans
 from reviewing import HOSTILE, crowded, data_of, many_world, small_world
 
-TEXTS = st.text(max_size=40)
 PRUNE = Prune(id="p1", scope=ALICE, category=None, members=(Member("m", "Fixed bug"),), reason="vague")
 
 
-@st.composite
-def actions(draw: st.DrawFn, number: int) -> Any:
-    """Any action about memories of its own, with texts of all sorts."""
-    ids = [f"{number}-{n}" for n in range(draw(st.integers(2, 4)))]
-    members = tuple(Member(name, draw(TEXTS), NOW, NOW, NOW) for name in ids)
-    evidence = (Evidence("number", draw(TEXTS), veto=True),)
-    pair = Candidate(ids[0], ids[1], 0.5)
-    verdict = Verdict(pair, Label.UNSURE, probabilities=(0.5, 0.3, 0.2), evidence=evidence)
-    common: dict[str, Any] = {"id": f"x{number}", "scope": ALICE, "category": draw(st.none() | TEXTS)}
-    survivor = draw(st.sampled_from([None, *ids]))
-    return draw(
-        st.sampled_from(
-            [
-                Merge(
-                    **common, members=members, survivor=survivor, text=draw(TEXTS), verdicts=(verdict,),
-                    exact=tuple(ids[2:]) if survivor == ids[0] else (),
-                ),
-                Resolve(
-                    **common, members=members, a=(ids[0],), b=tuple(ids[1:]), topic=draw(TEXTS), verdicts=(verdict,),
-                    said=draw(st.sampled_from([(), (draw(TEXTS), draw(TEXTS))])),
-                ),
-                Prune(**common, members=members[:1], reason="stale", detail=draw(TEXTS)),
-                *(
-                    kind(**common, members=members[:1], text=draw(TEXTS), reason=draw(TEXTS))
-                    for kind in get_args(NewText)
-                ),
-            ]
-        )
-    )  # fmt: skip
-
-
-@st.composite
-def plans(draw: st.DrawFn) -> Plan:
-    found = [draw(actions(number)) for number in range(draw(st.integers(0, 5)))]
-    doubts = tuple(item for item in found[3:] if isinstance(item, Merge | Resolve))
-    done = tuple(item for item in found if item not in doubts)
-    return Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 20),), done, unsure=doubts)
-
-
 class TestEverything:
-    @given(plans())
+    @given(plans([Merge, Resolve, Prune, *get_args(NewText)]))
     @settings(max_examples=150, deadline=None)
     def test_every_action_of_a_plan_is_on_the_page_with_all_its_texts(self, plan: Plan) -> None:
         page = render(page_data(plan))

@@ -6,9 +6,21 @@ from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
-from builders import ALICE, NOW
 from hypothesis import given, settings, strategies as st
-from mem0_dream.pipeline import plan as plans
+from mem0_dream.pipeline.plan import (
+    Action,
+    Append,
+    Member,
+    Merge,
+    Plan,
+    Promote,
+    Prune,
+    Reindex,
+    Relate,
+    Resolve,
+    Rewrite,
+    TextChange,
+)
 from mem0_dream.pipeline.planning.hooks import Proposal
 from mem0_dream.pipeline.reporting.graph import GraphReport
 from mem0_dream.pipeline.reporting.markdown import PlanReport
@@ -16,41 +28,34 @@ from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.rules.graph_use import GraphSettings
 from mem0_dream.pipeline.stores.graph.entities import RELATIONS, part_id
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument
+from messy import plans
 
-CHANGES: dict[str, list[type[plans.TextChange]]] = {
-    "mem0": [plans.Rewrite], "md": [plans.Rewrite, plans.Append, plans.Reindex], "graph": [plans.Rewrite, plans.Relate, plans.Promote],
+CHANGES: dict[str, list[type[TextChange]]] = {
+    "mem0": [Rewrite], "md": [Rewrite, Append, Reindex], "graph": [Rewrite, Relate, Promote],
 }  # fmt: skip
 _TEXT = st.text("abcdefgh \n", min_size=1, max_size=30).map(lambda text: f"x{text}")
 
 
-def _name(kind: str, number: int) -> str:
-    return f"memory/m{number:03}.md" if kind == "md" else f"m{number:03}"
-
-
-def _text(kind: str, name: str, said: str) -> str:
-    """A text as the kind of store has it: an entity is its name and its observations."""
-    return f"{name}\n- {' '.join(said.split())}" if kind == "graph" else said
-
-
-def _relate(draw: st.DrawFn, name: str, about: dict[str, Any]) -> plans.Relate:
+def _relations(draw: st.DrawFn, what: type, name: str) -> dict[str, Any]:
     """Other relations for a node; each type leads to a node of its own. The text says those it has."""
+    if what is not Relate:
+        return {}
     kinds = (draw(st.sets(st.sampled_from("abcd"))) for _ in range(2))
     before, after = (sorted((kind, f"to {kind}") for kind in each) for each in kinds)
-    members = (plans.Member(part_id(name, RELATIONS), json.dumps(before)),)
-    new = tuple((kind, target) for kind, target in after)
-    return plans.Relate(**about, members=members, text="", reason="why", source=name, relations=new)
+    members = (Member(part_id(name, RELATIONS), json.dumps(before)),)
+    return {"members": members, "text": "", "source": name, "relations": tuple(after)}
 
 
-def _before(action: plans.Relate) -> set[tuple[str, str]]:
+def _before(action: Relate) -> set[tuple[str, str]]:
     return {(kind, target) for kind, target in json.loads(action.members[0].text)}
 
 
-def _graph_report(plan: plans.Plan) -> GraphReport:
+def _graph_report(plan: Plan) -> GraphReport:
     """The report on the graph whose relations are those that the plan saw."""
     lines = [
         {"type": "relation", "from": action.source, "to": target, "relationType": kind}
         for action in plan.actions
-        if isinstance(action, plans.Relate)
+        if isinstance(action, Relate)
         for kind, target in sorted(_before(action))
     ]
     graph = GraphDocument.parse("".join(json.dumps(line) + "\n" for line in lines).encode())
@@ -58,7 +63,7 @@ def _graph_report(plan: plans.Plan) -> GraphReport:
     return GraphReport(store, store, Proposal(plan, plan), settings=GraphSettings(), health=store)
 
 
-def _told(action: plans.Relate) -> set[str]:
+def _told(action: Relate) -> set[str]:
     before, after = _before(action), set(action.relations)
     return {
         f"{sign} {action.source} --{kind}--> {target}"
@@ -67,59 +72,35 @@ def _told(action: plans.Relate) -> set[str]:
     }
 
 
-@st.composite
-def _plans(draw: st.DrawFn, kind: str) -> plans.Plan:
-    actions: list[plans.Action] = []
-    sorts = st.sampled_from([plans.Merge, plans.Prune, plans.Resolve, *CHANGES[kind]])
-    for place, what in enumerate(draw(st.lists(sorts, max_size=6))):
-        names = [_name(kind, 10 * place + number) for number in range(2)]
-        members = tuple(plans.Member(name, _text(kind, name, draw(_TEXT))) for name in names)
-        about: dict[str, Any] = {"id": f"x{place}", "scope": ALICE, "category": "c"}
-        new = _text(kind, names[0], draw(_TEXT))
-        if what is plans.Merge:
-            actions.append(plans.Merge(**about, members=members, survivor=names[0], text=new))
-        elif what is plans.Prune:
-            actions.append(plans.Prune(**about, members=members[:1], reason="stale", detail="old"))
-        elif what is plans.Resolve:
-            about |= {"a": (names[0],), "b": (names[1],), "choice": draw(st.sampled_from(["a", "b", None]))}
-            actions.append(plans.Resolve(**about, members=members, topic="t"))
-        elif what is plans.Relate:
-            actions.append(_relate(draw, names[0], about))
-        else:
-            actions.append(what(**about, members=members[:1], text=new, reason="why"))
-    return plans.Plan("s", kind, NOW, "keywords", (plans.ScopeTotal(ALICE, 99),), tuple(actions))
+def _plans(kind: str) -> st.SearchStrategy[Plan]:
+    """Plans whose texts are as the kind of store has them: an entity is its name and its observations."""
+    given: dict[str, Any] = {"name": "memory/m{}{}.md"} if kind == "md" else {"name": "m{}{}"}
+    if kind == "graph":
+        given |= {"form": lambda name, text: f"{name}\n- {' '.join(text.split())}", "more": _relations}
+    return plans([Merge, Prune, Resolve, *CHANGES[kind]], kind=kind, text=_TEXT, **given)
 
 
-REPORTS: dict[str, Callable[[plans.Plan], Report]] = {
-    "mem0": Report,
-    "md": PlanReport,
-    "graph": _graph_report,
-}
+REPORTS: dict[str, Callable[[Plan], Report]] = {"mem0": Report, "md": PlanReport, "graph": _graph_report}
 
 
 def test_no_kind_of_action_is_left_out() -> None:
-    drawn = {
-        plans.Merge,
-        plans.Prune,
-        plans.Resolve,
-        *(change for changes in CHANGES.values() for change in changes),
-    }
-    assert drawn == set(get_args(plans.Action))
+    drawn = {Merge, Prune, Resolve, *(change for changes in CHANGES.values() for change in changes)}
+    assert drawn == set(get_args(Action))
 
 
 @pytest.mark.parametrize("kind", REPORTS)
 def test_every_action_is_shown(kind: str) -> None:
     @settings(max_examples=60, deadline=None)
     @given(plan=_plans(kind))
-    def holds(plan: plans.Plan) -> None:
+    def holds(plan: Plan) -> None:
         shown = "\n".join(REPORTS[kind](plan).lines())
         for action in plan.actions:
             named = {*action.removes, *([action.survivor] if action.survivor else [])}
-            if isinstance(action, plans.Resolve) and action.choice is None:
+            if isinstance(action, Resolve) and action.choice is None:
                 named = {action.a[0], action.b[0]}
-            if isinstance(action, plans.Merge) and not action.rewrites:
+            if isinstance(action, Merge) and not action.rewrites:
                 named -= {action.survivor}
-            if isinstance(action, plans.Relate):
+            if isinstance(action, Relate):
                 named = _told(action)
             assert all(name.rpartition("/")[2] in shown for name in named), (action, shown)
 

@@ -70,18 +70,6 @@ def test_gaps_the_last_run_and_the_interrupted_one() -> None:
     ]
 
 
-def test_the_same_for_programs() -> None:
-    told = status_of(Inventory("s", MEMORIES, ("a gap",)), [RUN], MEANS, kind="mem0")
-    assert told["kind"] == "mem0"
-    assert told["memories"] == {"living": 6, "retired": 1, "pinned": 1}
-    assert told["scopes"] == [
-        {"scope": {"user_id": "alice"}, "memories": 5},
-        {"scope": {"user_id": "bob"}, "memories": 1},
-    ]
-    assert (told["complete"], told["gaps"]) == (False, ["a gap"])
-    assert told["last_run"] == {"id": "20261121-r", "state": "applied"}
-
-
 def test_a_run_tells_what_it_left_to_a_person() -> None:
     header = {"kind": "mem0", "totals": [{"scope": {"ids": [["user_id", "alice"]]}, "memories": 3}]}
     lines = [header, {"record": "action", "text": '"record": "unsure"'}, {"record": "unsure"}]
