@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-STEPS = 127.0
-"""Steps of a number in int8, to each side of zero."""
+STEPS = 127.0  # steps of a number in int8, to each side of zero
 _LEAST = 1e-12
 
 

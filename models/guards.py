@@ -19,11 +19,8 @@ from .facts.roles import exchange, other_actor, rearranged, turned_round
 from .text.tables import pattern
 from .text.words import fold, normalise, stem
 
+# Rises with every change of guards, of what they read, or of columns: scores and weights belong to one of it.
 FACTS_VERSION = 3
-"""Rises with every change of the guards, of what they read, or of the columns made of them.
-
-Scores that were kept, and a calibration or weights that were fitted, belong to one version.
-"""
 WHOLE = frozenset({"exact", "adds", "rule"})  # kinds whose detail is a sentence of its own
 _VALUES = frozenset(("number", "date", "weekday", "time", "frequency", "identifier", "version"))
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from ..errors import DreamError
 
-LONGEST_PAUSE = 300.0
-"""A service that asks for a longer pause has a quota of its own; a later run is the better answer."""
+LONGEST_PAUSE = 300.0  # a service that asks for more has a quota of its own: a later run is the better answer
 _BUSY = frozenset({408, 425, 429})
 
 

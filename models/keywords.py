@@ -16,8 +16,7 @@ from .text.words import Word, exact_key, overlap, significant_words, tokens
 DUPLICATE_OVERLAP = 0.6  # more than this share of words in common is a duplicate (the skill's "60%")
 CONTRADICTION_OVERLAP = 0.4  # from here on opposite polarity is a contradiction (the skill's "0.4-0.6")
 INCOMPLETE = 0.8  # highest entailment while a word is missing; below every limit from which text is dropped
-STRICTLY_ABOVE_HALF = float(np.nextafter(np.float32(0.5), np.float32(1)))
-"""An overlap of exactly 60% has probability 0.5 and is no duplicate yet."""
+STRICTLY_ABOVE_HALF = float(np.nextafter(np.float32(0.5), np.float32(1)))  # exactly 60% is no duplicate
 _NEGATORS, _AVOIDING, _HELPERS = (table_set("denials", key) for key in ("negators", "avoiding", "between"))
 
 

@@ -23,14 +23,12 @@ from .text.tables import pattern, table_lines
 if TYPE_CHECKING:
     import httpx
 
-KEY_VARIABLES = ("MEM0_DREAM_API_KEY", "OPENAI_API_KEY")
-"""Environment variables that may hold the key, in this order; a local endpoint needs none."""
+KEY_VARIABLES = ("MEM0_DREAM_API_KEY", "OPENAI_API_KEY")  # in this order; a local endpoint needs none
 ATTEMPTS = 4
 TIMEOUT_SECONDS = 120.0
 Message = dict[str, str]
 ANY_OBJECT: Mapping[str, Any] = {"type": "json_object"}
-LONGEST_PAUSE = 30.0
-"""Longest wait in seconds that a server may ask for (Retry-After); a longer one is not waited out."""
+LONGEST_PAUSE = 30.0  # longest wait in seconds that a server may ask for; a longer one is not waited out
 
 
 class ChatEndpoint:
@@ -191,8 +189,7 @@ def _shown(pair: PairInput) -> dict[str, Any]:
 PROMPT_VERSION = 1
 LABELS = ("duplicate", "contradiction", "distinct", "unsure")
 OPENAI_PREFIX = "openai:"
-_REFUSALS = frozenset({400, 401, 403, 404, 422})
-"""Status codes that the next pair would meet, too: a wrong key, model, address or parameter."""
+_REFUSALS = frozenset({400, 401, 403, 404, 422})  # status codes that the next pair would meet, too
 
 
 class Mem0Adviser:

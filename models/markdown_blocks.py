@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 LineKind = Literal["blank", "heading", "fence", "code", "quote", "table", "html", "rule", "item", "text"]
-PROSE = ("item", "text")
-"""Lines that state something in words; the others are structure, code or somebody else's words."""
+PROSE = ("item", "text")  # lines that state something; others are structure, code or a quotation
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r)|([^\r\n]+)")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _DASHES = re.compile(r"---[ \t]*$")

@@ -19,8 +19,7 @@ from .text.statements import clauses, sentences
 from .text.tables import pattern, table_lines
 from .text.words import significant_words, tokens
 
-Entails = Callable[[str, str], float]
-"""Probability that the first text entails the second, asked only about texts of the memories."""
+Entails = Callable[[str, str], float]  # how surely one entails another, asked of members only
 ENTAILED = 0.9  # probability from which the premise says it all; strict, since the rest is dropped
 CERTAIN = 1.0  # the same where two texts are one fact without doubt
 JOIN_LENGTH = 2  # characters that joining may add per source: a full stop and a space

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 
-UNFITTED = Thresholds(auto=0.98, duplicate=0.5, contradiction=0.7)
-"""Set by hand, strict where it is dangerous: general models are not fitted for memories."""
+UNFITTED = Thresholds(auto=0.98, duplicate=0.5, contradiction=0.7)  # set by hand, strict
 
 MAX_TOKENS = 512  # both texts together; a longer pair is cut at the end of its longer text
 _SPECIAL_POSITIONS = 2  # positions that some models (RoBERTa) count in but cannot use

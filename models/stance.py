@@ -19,8 +19,7 @@ _LIMIT = 4
 _BE = frozenset(listed("is are was were be been being has have had got gets get"))
 """Behind these "-ed" is no simple past."""
 _SUBJECT = 4  # words in which a subject has ended and its verb has come
-UNMARKED = {"stage": 3, "hedge": 2, "past": 1, "extent": 5}
-"""The rank of what bears no mark: done, stated, present, whole."""
+UNMARKED = {"stage": 3, "hedge": 2, "past": 1, "extent": 5}  # done, stated, present, whole
 _LONGEST_READ = 2_000  # characters
 _REACH = 6  # words of content behind a marker, and before one that stands behind its thing
 _ROOT = 5  # letters of a stem that another one goes on from

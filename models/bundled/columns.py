@@ -39,8 +39,7 @@ GUARD_NAMES = _COUNTED + tuple(
 )
 
 
-Reading = tuple[Floats, Floats]
-"""What the network says of rows of texts: [n, 3] entails, neutral, contradicts; [n, 3] memory head."""
+Reading = tuple[Floats, Floats]  # [n, 3] entails, neutral, contradicts; [n, 3] memory head
 
 
 class PairSignals(NamedTuple):
@@ -131,8 +130,7 @@ def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str],
 
 
 _FACETS = (("equal", "equal"), ("only_min", "only_fewer"), ("only_max", "only_more"))
-_UNCOUNTED = frozenset({"rival", "actor", "denial", "progress"})
-"""Vetoes that are no column: the weights were fitted without them."""
+_UNCOUNTED = frozenset({"rival", "actor", "denial", "progress"})  # vetoes that are no column
 
 
 def guard_row(short: str, long: str) -> list[float]:
@@ -277,5 +275,4 @@ def context_columns(pair: PairInput) -> list[float]:
 
 _CLAUSE_NAMES = ("clause_contradiction_high", "clause_duplicate_low", "clause_duplicate_high")
 _OWN_NAMES = (*_MODEL_NAMES, *TEXT_NAMES, *GUARD_NAMES, *_CLAUSE_NAMES, *CONTRAST_NAMES, *BINDING_NAMES)
-FEATURE_NAMES = (*_OWN_NAMES, *CONTEXT_NAMES)
-"""Names of all columns; those of a pair's place and dates come last, NaN where nothing is known of these."""
+FEATURE_NAMES = (*_OWN_NAMES, *CONTEXT_NAMES)  # place and dates come last, NaN where unknown

@@ -27,8 +27,7 @@ Vectors = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 SCREEN_FILE = "screen.npz"
-MATCHED, UNMATCHED = 0.75, 0.6
-"""Cosine of two tokens from which one says the other, and below which it does not."""
+MATCHED, UNMATCHED = 0.75, 0.6  # cosine of tokens from which one says the other, and below which it does not
 
 WORD_NAMES, LATE_NAMES = (table_words("columns", key) for key in ("screen_words", "screen_late"))
 COLUMNS = "\n".join(",".join(names) for names in (WORD_NAMES, LATE_NAMES))

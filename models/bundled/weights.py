@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 CONFIG_FILE = "config.json"
 SUMS_FILE = "SHA256SUMS"
 WEIGHTS_FILE = "model.safetensors"
-PACKAGED_BASE = "sentence-transformers/all-MiniLM-L6-v2"
-"""Name of the packaged base; weights of any other base name its folder or its hub name."""
+PACKAGED_BASE = "sentence-transformers/all-MiniLM-L6-v2"  # any other is a folder or hub name
 _AGAIN = "reinstall mem0-dream"
-SCALE = ".scale"
-"""Ending of the name under which the scales of the rows of a matrix in int8 stand."""
+SCALE = ".scale"  # ending of the name of the scales of a matrix in int8
 
 
 @contextlib.contextmanager

@@ -22,8 +22,7 @@ _TOGETHER = table_set("bindings", "together")
 _ORDERING = frozenset(listed("than over before after"))
 _LONGEST_EXCHANGED = 4
 _LONGEST_STRETCH = 60
-_BINDING = frozenset(listed("not no never first second then before after without nor"))
-"""Words of the frame that bind others, so that their place counts."""
+_BINDING = frozenset(listed("not no never first second then before after without nor"))  # of the frame
 _READ = 80  # characters that are read before a word, and of an opening
 Exchanged = tuple[list[Word], list[Word]]
 

@@ -16,11 +16,9 @@ FILLERS, JUDGEMENTS, DOINGS, NOUNS, HALF_EMPTY, TASTES, CHANGES, NOISE = (
 PAST_EVENTS, RULE_WORDS, ORDERS, NO_ORDER, EMPTY_AFTER_NO = (
     table_set("generic", key) for key in ("past_events", "rule_words", "orders", "no_order", "empty_after_no")
 )
-GENERIC = FILLERS | JUDGEMENTS | DOINGS | NOUNS
-"""All words of which a text can be made without saying anything."""
+GENERIC = FILLERS | JUDGEMENTS | DOINGS | NOUNS  # of these a text can be made without saying anything
 EMPTY_VALUES = FILLERS | JUDGEMENTS | NOISE  # what an attribute may be without having a value: "Status: done"
-FRAME_WORDS = table_set("grammar", "frame")
-"""Words of grammar that are left out when the details of two sentences are compared."""
+FRAME_WORDS = table_set("grammar", "frame")  # words of grammar, left out where sentences are compared
 _COMMON = table_set("common", "words")
 _FORMS = [form.split("-") for form in ("ies-y", "ied-y", "es-", "s-", "ed-", "ed-e", "ing-", "ing-e", "ly-")]
 _SHORTEST_BASE = 3
