@@ -10,25 +10,18 @@ from mem0_dream.models.keywords import LexicalEncoder
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer, split_revision
 
 
-@pytest.mark.parametrize("spec", ["keywords", "cosine"])
-def test_rules_load_without_a_model(spec):
-    assert load_scorer(spec).name == f"{spec}-1"
+def test_rules_load_without_a_model_and_an_unknown_name_lists_the_choices():
+    assert [load_scorer(spec).name for spec in ("keywords", "cosine")] == ["keywords-1", "cosine-1"]
+    for spec in ("", "keyword", "nli:", "NLI:x", "bundled "):
+        with pytest.raises(UsageError) as caught:
+            load_scorer(spec)
+        assert all(choice in str(caught.value) for choice in CHOICES)
 
 
-@pytest.mark.parametrize("spec", ["", "keyword", "nli:", "NLI:x", "bundled "])
-def test_unknown_name_lists_the_choices(spec):
-    with pytest.raises(UsageError) as caught:
-        load_scorer(spec)
-    assert all(choice in str(caught.value) for choice in CHOICES)
-
-
-def test_missing_bundled_module_is_said(monkeypatch):
+def test_what_is_missing_is_said_and_a_folder_not_looked_for_on_the_hub(monkeypatch):
     monkeypatch.setitem(sys.modules, "mem0_dream.models.bundled.scorer", None)
     with pytest.raises(ModelError, match="not part of this installation"):
         load_scorer("bundled")
-
-
-def test_missing_folder_is_not_looked_for_on_the_hub():
     with pytest.raises(ModelError, match="no model folder"):
         load_scorer("nli:./nowhere")
 

@@ -79,20 +79,17 @@ def weights(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOLDER, tmp_path / "w"))
 
 
-def test_the_name_carries_the_weights_digest(weights: Path) -> None:
+def test_a_changed_byte_or_no_file_is_refused_and_other_sums_are_another_name(weights, tmp_path) -> None:
     assert BundledScorer(weights).name == BundledScorer().name
-    sums = weights / "SHA256SUMS"
-    sums.write_text(sums.read_text(encoding="utf-8") + "00  x\n", encoding="utf-8")
-    assert BundledScorer(weights).name != BundledScorer().name
-
-
-def test_a_changed_byte_or_no_file_at_all_is_refused(weights: Path, tmp_path: Path) -> None:
     with (weights / "calibrator.npz").open("ab") as file:
         file.write(b"\0")
     with pytest.raises(ModelError, match=r"calibrator\.npz"):
         BundledScorer(weights).score(PAIRS)
     with pytest.raises(ModelError, match="reinstall"):
         BundledScorer(tmp_path / "nothing")
+    sums = weights / "SHA256SUMS"
+    sums.write_text(sums.read_text(encoding="utf-8") + "00  x\n", encoding="utf-8")
+    assert BundledScorer(weights).name != BundledScorer().name
 
 
 @pytest.mark.parametrize("changed", [{"features": ["cosine"]}, {"facts": FACTS_VERSION - 1}])
