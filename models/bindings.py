@@ -337,11 +337,13 @@ def _crossed(shared: _Shared, fixed: set[str], *, strict: bool, loose: bool) -> 
             continue
         if not strict and not _took_place(x, y, x_there, y_there, both_ways=loose):
             continue
+        # phrases between them: "project deadline", "deadline of the project"
+        apart = {abs(x.chunk - y.chunk), abs(x_there.chunk - y_there.chunk)}
         agrees = (
             (x.item != y.item and x.key in whole and y.key in whole)
             or (x.marker == x_there.marker != y.marker == y_there.marker)
             or ("" != x.head == x_there.head != y.head == y_there.head != "")
-            or _one_phrase(x, y, x_there, y_there)
+            or (x.item == y.item and x_there.item == y_there.item and 0 in apart and apart <= {0, 1})
             or (_listed(x, y, items) and _listed(x_there, y_there, items_there))
         )
         if not agrees:
@@ -357,12 +359,6 @@ def _took_place(x: Unit, y: Unit, x_there: Unit, y_there: Unit, *, both_ways: bo
     y_took = (x.near - y.near) & (near_y - near_x) or (marked and x.marker and x.marker == y_there.marker)
     x_took = (y.near - x.near) & (near_x - near_y) or (marked and y.marker and y.marker == x_there.marker)
     return bool(x_took and y_took) if both_ways else bool(x_took or y_took)
-
-
-def _one_phrase(x: Unit, y: Unit, x_there: Unit, y_there: Unit) -> bool:
-    """Whether two words make one phrase in both texts: "project deadline", "deadline of the project"."""
-    apart = {abs(x.chunk - y.chunk), abs(x_there.chunk - y_there.chunk)}
-    return x.item == y.item and x_there.item == y_there.item and 0 in apart and apart <= {0, 1}
 
 
 def _listed(x: Unit, y: Unit, items: Mapping[int, frozenset[str]]) -> bool:
@@ -401,12 +397,11 @@ def meant(a: str, b: str) -> tuple[Evidence, ...]:
     alike = min(relation(a, b).said) >= HALF_SAID
     told = (step for step in steps(a, b) if alike or step.kind != "extent")
     states = (Evidence(step.kind, " / ".join(word or "-" for word in step.words), veto=True) for step in told)
-    return (*binding_evidence(a, b), *states)
+    return (*_bound_otherwise(relation(a, b)), *states)
 
 
-def binding_evidence(a: str, b: str) -> tuple[Evidence, ...]:
+def _bound_otherwise(found: Relation) -> tuple[Evidence, ...]:
     """A veto where places differ; evidence where they may, or where one word makes another thing."""
-    found = relation(a, b)
     sides = [f"{family.lstrip('*')}: {words}" for family, words in found.differ]
     if sides or found.regrouped:
         return (Evidence("binding", "; ".join(sides) or ", ".join(found.regrouped), veto=True),)

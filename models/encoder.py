@@ -113,13 +113,8 @@ class _LibraryModel:
         with loading_library(f"The encoder {model.name if isinstance(model, Path) else model}"):
             from sentence_transformers import SentenceTransformer
 
-            self._model: Any = SentenceTransformer(
-                str(model),
-                device="cpu",
-                revision=None if local else revision,
-                local_files_only=local,
-                trust_remote_code=False,
-            )
+            how = {"revision": None if local else revision, "local_files_only": local}
+            self._model: Any = SentenceTransformer(str(model), device="cpu", trust_remote_code=False, **how)
         # renamed in sentence-transformers 6; both ends of the supported range are served
         ask = getattr(self._model, "get_embedding_dimension", None)
         self.dimension = int((ask or self._model.get_sentence_embedding_dimension)())

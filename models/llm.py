@@ -12,11 +12,12 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..errors import ConfigError, MissingExtraError, NoAnswerError, UsageError
-from .http import Failure, failure_of
+from .http import failure_of
 from .scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairInput, PairScores, Thresholds
 from .text.tables import pattern, table_lines
 
@@ -29,6 +30,7 @@ TIMEOUT_SECONDS = 120.0
 Message = dict[str, str]
 ANY_OBJECT: Mapping[str, Any] = {"type": "json_object"}
 LONGEST_PAUSE = 30.0  # longest wait in seconds that a server may ask for; a longer one is not waited out
+_failure = partial(failure_of, longest=LONGEST_PAUSE)
 
 
 class ChatEndpoint:
@@ -116,10 +118,6 @@ def _is_address(text: str) -> bool:
         return bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         return False
-
-
-def _failure(error: BaseException) -> Failure:
-    return failure_of(error, longest=LONGEST_PAUSE)
 
 
 PAIRS_PER_REQUEST = 10  # enough to share the instructions' cost, few enough that answers are not mixed up

@@ -35,11 +35,8 @@ class NliScorer:
     def __init__(self, model: str, revision: str | None = None) -> None:
         folder = local_folder(model)
         what = f"The NLI model {model}"
-        source: dict[str, Any] = {
-            "revision": None if folder else revision,
-            "local_files_only": folder is not None,
-            "trust_remote_code": False,
-        }
+        source: dict[str, Any] = {"revision": None if folder else revision, "trust_remote_code": False}
+        source["local_files_only"] = folder is not None
         with loading_library(what):
             from transformers import AutoConfig
 

@@ -66,11 +66,12 @@ def rearranged(left: Facts, right: Facts) -> Change | None:
     bound = _bound_alike(left, right)
     if bound is True:
         return None
-    equal = left.bag == right.bag
+    equal, ways = left.bag == right.bag, (pattern("doer"), pattern("done_to"))
     alike = equal and _passive(left) == _passive(right)
     doubted = (
         (equal and bound is False)
-        or (alike and (_tells(left, right, content=True) or _turned(left, right)))
+        or (alike and _tells(left, right, content=True))
+        or (alike and any(crosswise(left.text, right.text, *each) for each in (ways, ways[::-1])))
         or _names_turned(left, right)
     )
     return (left.text, right.text) if doubted else None
@@ -169,11 +170,6 @@ def _between(facts: Facts, x: str, y: str) -> frozenset[str]:
     start, end = sorted((places.index(x), places.index(y)))
     inner = facts.words[start + 1 : end]
     return frozenset(content_stems(inner))
-
-
-def _turned(left: Facts, right: Facts) -> bool:
-    ways = pattern("doer"), pattern("done_to")
-    return any(crosswise(left.text, right.text, *each) for each in (ways, ways[::-1]))
 
 
 def _passive(facts: Facts) -> bool:

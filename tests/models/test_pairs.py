@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from mem0_dream.models import doubts, guards
-from mem0_dream.models.bindings import BINDING_NAMES, binding_evidence, binding_row, relation
+from mem0_dream.models.bindings import BINDING_NAMES, binding_row, meant, relation
 from mem0_dream.models.facts import extract
 from mem0_dream.models.facts.attributes import named_attribute
 from mem0_dream.models.facts.frames import KINDS, told_end
@@ -56,7 +56,7 @@ RULES: dict[str, Callable[[str, str], Words]] = {
     **{kind: of_kind(kind) for kind in ("order", "number", "denial", "progress", "actor")},
     "sure": lambda a, b: told(guards.contradicting(a, b) is guards.Contradicting.SURE),
     "side by side": lambda a, b: told(doubts.side_by_side(a, b, [])),
-    "bound otherwise": lambda a, b: kinds(binding_evidence(a, b)),
+    "bound otherwise": lambda a, b: kinds(meant(a, b)),
     "excludes": lambda a, b: told(relation(a, b).excludes),
     "stage": lambda a, b: tuple(sorted(step.kind for step in steps(a, b))),
     "doubt": lambda a, b: kinds(doubts.doubts(a, b, guards.compare(a, b), entailment=(0.5, 0.5))),
