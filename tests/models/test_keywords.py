@@ -1,11 +1,15 @@
 """Tests of the keyword scorer: the rule of the original skill."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from mem0_dream.models.keywords import CosineScorer, KeywordScorer, ramp
 from mem0_dream.models.scorer import PairInput, PairScorer
+from rows import rows_of
 
+TABLE = Path(__file__).with_name("rows.tsv")
 WORDS = [
     "use", "tabs", "never", "do not", "prefers", "tea", "coffee", "in Go", "avoid", "stop using", "always",
     "no", "北京",
@@ -34,37 +38,14 @@ def test_a_baseline_is_a_pair_scorer(scorer):
     assert none.probabilities.dtype == none.entailment.dtype == np.float32
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "found"),
-    [
-        ("Owns a brindle whippet", "Owns a whippet", "duplicate"),
-        ("red green blue white black", "red green blue", "distinct"),  # exactly 60%
-        *(
-            ("Use tabs", text, "contradiction")
-            for text in ("Avoid tabs", "Never use tabs", "Stop using tabs", "Don't use tabs")
-        ),
-        ("never alpha beta gamma delta epsilon zeta", "alpha beta", "distinct"),  # below 40%
-        ("Squash commits before merging", "Never squash commits before merging", "contradiction"),
-    ],
-)
+@pytest.mark.parametrize(("a", "b", "found"), rows_of(TABLE, "skill"))
 def test_a_verdict_is_that_of_the_skill(a, b, found):
     assert verdict(a, b) == found
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "column", "probability"),
-    [
-        ("red green blue white black", "red green blue", 0, 0.5),
-        ("red green blue white black", "red green blue", 2, 0.5),
-        ("a1 a2 a3 b4 b5 b6 b7 b8 b9 b0", "a1 a2 a3", 0, 0.25),
-        ("a1 a2 a3 a4 a5", "a1 a2 a3 a4", 0, 0.75),
-        ("It is.", "it is", 0, 1.0),
-        ("never alpha beta gamma delta epsilon", "alpha beta", 1, 0.5),
-        ("Always squash before merging", "Never squash before merging", 0, 0.0),
-    ],
-)
+@pytest.mark.parametrize(("a", "b", "column", "probability"), rows_of(TABLE, "probability"))
 def test_probability_is_proportional_to_the_overlap_on_either_side_of_a_limit(a, b, column, probability):
-    assert scores(a, b)[column] == pytest.approx(probability)
+    assert scores(a, b)[int(column)] == pytest.approx(float(probability))
 
 
 @pytest.mark.parametrize(

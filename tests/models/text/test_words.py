@@ -1,5 +1,7 @@
 """Tests of the words: tokens, stems, overlap, exact keys and topics."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 from mem0_dream.models.text.statements import MOST_STATEMENTS, split_statements
@@ -16,7 +18,9 @@ from mem0_dream.models.text.words import (
     tokens,
     topic,
 )
+from rows import rows_of
 
+TABLE = Path(__file__).with_name("words.tsv")
 TEXTS = st.text(max_size=60)
 PIECES = [
     "Likes", "tea", "tea.", "`a  B`", "src/Foo", "-V", "PATH", "don’t", "–", "北京市", "İx", "ﬁn", "  ", "\n",
@@ -50,15 +54,7 @@ def test_single_words_are_known_counted_and_put_in_order():
 
 
 class TestTokens:
-    @pytest.mark.parametrize(
-        ("text", "found"),
-        [
-            ("2.5 mg at 14:15, v3.11.2", "2.5 mg at 14:15 v3 11.2"),  # numbers stay whole
-            ("line-length src/my_app", "line length src my app"),
-            ("我住在北京。茶", "我住 住在 在北 北京 茶"),  # scripts without spaces give character pairs
-            ("हिन्दी बोलता है", "हिन्दी बोलता है"),  # vowel signs belong to their word
-        ],
-    )
+    @pytest.mark.parametrize(("text", "found"), rows_of(TABLE, "tokens", cells=2))
     def test_a_text_is_cut_into_words(self, text, found):
         assert " ".join(token.text for token in tokens(text)) == found
 
@@ -108,36 +104,12 @@ class TestExactKey:
         assert isinstance(significant_words(text), frozenset)
 
 
-@pytest.mark.parametrize(
-    ("older", "newer", "found"),
-    [
-        (
-            "60 requests for API keys a minute.",
-            "A per-key limit: 120 Requests a minute.",
-            "key Requests minute",
-        ),
-        (*["Grandma's blue Ford Fiesta needs winter tyres"] * 2, "Grandma's blue Ford Fiesta"),  # four words
-        ("Prefers tabs in Go", "Prefers spaces in Go", "Go"),  # words of opposition are no topic
-        ("Vegan", "Loves steak", ""),
-        ("我住在北京市", "他在北京市工作", "在北京市"),
-        ("Edits in api/gen are trunk-based", "No trunk-based edits in api/gen", "trunk-based edits api/gen"),
-    ],
-)
+@pytest.mark.parametrize(("older", "newer", "found"), rows_of(TABLE, "topic", cells=3))
 def test_a_topic_is_the_shared_words_in_the_newer_spelling_and_order(older, newer, found):
     assert topic(older, newer) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "statements"),
-    [
-        ("Ana is a nurse in Leeds and has two cats.", "Ana is a nurse in Leeds|Ana has two cats."),
-        ("Her advisor is Prof. Lund. She is in Umeå.", "Her advisor is Prof. Lund.|She is in Umeå."),
-        ("- uses zsh\n- hates tabs", "uses zsh|hates tabs"),
-        ("Plays cello and piano.", "Plays cello and piano."),
-        ("", ""),
-        ("🙂", "🙂"),
-    ],
-)
+@pytest.mark.parametrize(("text", "statements"), rows_of(TABLE, "statements", cells=2))
 def test_a_text_is_cut_into_statements_that_stand_alone(text: str, statements: str) -> None:
     assert split_statements(text) == tuple(statements.split("|"))
 
