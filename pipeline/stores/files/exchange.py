@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from ....errors import RefusedChangeError, StoreLockedError
 
@@ -103,74 +103,45 @@ def flush_folder(folder: Path) -> None:
         flush(folder)
 
 
-class OpenFile(contextlib.AbstractContextManager["OpenFile"]):
-    """An open file, whatever happens to its name, and the lease on it; closing gives the lease back."""
+def lease(file: IO[bytes], *, alone: bool = False, patience: float = 0.0) -> Grip:
+    """Make others that open this file to write (`alone`: also to read) wait until it is closed here.
 
-    def __init__(self, path: Path, *, writable: bool = False) -> None:
-        self._handle = os.open(path, os.O_RDWR if writable else os.O_RDONLY)
+    Those who have it open already are waited for, `patience` seconds at most.
+    """
+    if sys.platform != "linux":
+        return "none"
+    import fcntl
 
-    def __exit__(self, *_: object) -> None:
-        os.close(self._handle)
-
-    def lease(self, *, alone: bool = False, patience: float = 0.0) -> Grip:
-        """Make others that open this file to write (`alone`: also to read) wait until it is closed here.
-
-        Those who have it open already are waited for, `patience` seconds at most.
-        """
-        if sys.platform != "linux":
-            return "none"
-        import fcntl
-
-        # SIGIO, which the kernel sends of itself to the holder of a lease, would end this process.
-        fcntl.fcntl(self._handle, fcntl.F_SETSIG, signal.SIGURG)
-        until = time.monotonic() + patience
-        while True:
-            try:
-                fcntl.fcntl(self._handle, fcntl.F_SETLEASE, fcntl.F_WRLCK if alone else fcntl.F_RDLCK)
-            except OSError as error:
-                if error.errno != errno.EAGAIN:
-                    return "none"
-            else:
-                return "held"
-            if time.monotonic() >= until:
-                return "busy"
-            time.sleep(_LOOK_SECONDS)
-
-    def read(self) -> bytes:
-        """All its bytes."""
-        with open(self._handle, "rb", closefd=False) as file:
-            file.seek(0)
-            return file.read()
-
-    def rewrite(self, data: bytes) -> None:
-        """Give it other bytes."""
-        with open(self._handle, "r+b", closefd=False) as file:
-            file.write(data)
-            file.truncate()
-            file.flush()
-            os.fsync(self._handle)
-
-    def stands_at(self, path: Path) -> bool:
-        """Whether the name leads to this very file."""
-        with contextlib.suppress(FileNotFoundError):
-            return os.path.samestat(os.fstat(self._handle), path.stat())
-        return False
+    # SIGIO, which the kernel sends of itself to the holder of a lease, would end this process.
+    fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)
+    until = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK if alone else fcntl.F_RDLCK)
+        except OSError as error:
+            if error.errno != errno.EAGAIN:
+                return "none"
+        else:
+            return "held"
+        if time.monotonic() >= until:
+            return "busy"
+        time.sleep(_LOOK_SECONDS)
 
 
 def keeps_waiting(path: Path) -> bool:
     """Whether other programs can be kept waiting while this file is replaced."""
-    with OpenFile(path) as file:
-        return file.lease(patience=WRITER_SECONDS) == "held"
+    with path.open("rb") as file:
+        return lease(file, patience=WRITER_SECONDS) == "held"
 
 
 def _swap(
     temporary: Path, path: Path, before: bytes, unguarded: Callable[[], None], rubbish: contextlib.ExitStack
 ) -> None:
     """Exchange two files in one step, and check what was replaced before the new file can be opened."""
-    with OpenFile(temporary, writable=True) as ours:
-        guarded = ours.lease(alone=True) == "held"
-        with OpenFile(path) as old:
-            grip = old.lease(patience=WRITER_SECONDS) if guarded else "none"
+    with temporary.open("r+b") as ours:
+        guarded = lease(ours, alone=True) == "held"
+        with path.open("rb") as old:
+            grip = lease(old, patience=WRITER_SECONDS) if guarded else "none"
             if grip == "busy":
                 raise StoreLockedError(f"Another program is writing {path}; stop it, then try again.")
             if grip == "none":
@@ -181,16 +152,20 @@ def _swap(
                 _rename(temporary, path, before, unguarded)
                 return
             rubbish.pop_all()  # What bears the temporary name now may be another program's only copy.
-        with OpenFile(temporary) as displaced:
+        with temporary.open("rb") as displaced:
             # Wait for programs that had begun to write into the old file.
-            displaced.lease(patience=WRITER_SECONDS if guarded else 0)
+            lease(displaced, patience=WRITER_SECONDS if guarded else 0)
             theirs = displaced.read()
         if theirs != before and guarded:
-            ours.rewrite(theirs)
+            ours.write(theirs)
+            ours.truncate()
+            ours.flush()
+            os.fsync(ours.fileno())
         elif theirs != before:
             _exchange(temporary, path)
         temporary.unlink()
-        if theirs != before or not ours.stands_at(path):
+        stands = path.exists() and os.path.samestat(os.fstat(ours.fileno()), path.stat())
+        if theirs != before or not stands:
             raise RefusedChangeError(f"the file {path.name} was written at the same moment")
 
 

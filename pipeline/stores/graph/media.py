@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....errors import ConfigError, MissingExtraError, RefusedChangeError, StoreError, StoreLockedError
-from ..files.exchange import OpenFile, keeps_waiting, replace_file
+from ..files.exchange import keeps_waiting, lease, replace_file
 from .lines import FIELDS, Edge, GraphDocument, GraphLine
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class FileMedium:
     def load(self) -> bytes:
         """Read the file; `StoreError` if it is not there or cannot be read."""
         try:
-            with OpenFile(self.path) as file:
-                file.lease(patience=READ_SECONDS)
+            with self.path.open("rb") as file:
+                lease(file, patience=READ_SECONDS)
                 return file.read()
         except OSError as error:
             raise StoreError(f"The graph {self.path} cannot be read ({error.strerror}).") from error

@@ -10,7 +10,7 @@ import other_writer
 import pytest
 from mem0_dream.errors import RefusedChangeError, StoreLockedError
 from mem0_dream.pipeline.stores.files import exchange
-from mem0_dream.pipeline.stores.files.exchange import OpenFile, keeps_waiting, replace_file
+from mem0_dream.pipeline.stores.files.exchange import keeps_waiting, lease, replace_file
 
 OTHER = Path(other_writer.__file__)
 
@@ -76,7 +76,7 @@ def test_a_new_file_takes_no_place(tmp_path):
 @pytest.mark.parametrize("leased", [True, False])
 def test_a_rename_at_the_very_last_moment_stands(path, monkeypatch, leased):
     if not leased:
-        monkeypatch.setattr(OpenFile, "lease", lambda *_, **__: "none")
+        monkeypatch.setattr(exchange, "lease", lambda *_, **__: "none")
     theirs = [b"theirs, longer"]
     in_the_moment(monkeypatch, before=lambda: renamed_over(path, theirs.pop()) if theirs else None)
     refused(path, "at the same moment")
@@ -132,7 +132,7 @@ def test_where_nobody_can_be_kept_waiting_the_caller_may_refuse(path, monkeypatc
         raise StoreLockedError("a server runs")
 
     if exchanges:
-        monkeypatch.setattr(OpenFile, "lease", lambda *_, **__: "none")
+        monkeypatch.setattr(exchange, "lease", lambda *_, **__: "none")
     else:
         monkeypatch.setattr(exchange, "_exchange", lambda *_: False)
     with pytest.raises(StoreLockedError, match="a server runs"):
@@ -157,8 +157,8 @@ def test_a_program_that_writes_without_end_loses_nothing(path, way, waiting):
     told: Counter[str] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         while other.poll() is None:
-            with OpenFile(path) as file:
-                file.lease(patience=1)
+            with path.open("rb") as file:
+                lease(file, patience=1)
                 before = file.read()
             theirs = [line for line in before.split(b"\n") if not line.startswith(b"ours")]
             try:

@@ -25,7 +25,8 @@ from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, Store
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.graph import GraphKind
 from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
-from mem0_dream.pipeline.stores.files.exchange import OpenFile, keeps_waiting
+from mem0_dream.pipeline.stores.files import exchange
+from mem0_dream.pipeline.stores.files.exchange import keeps_waiting
 from mem0_dream.pipeline.stores.graph import media as graph_file
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument
 from mem0_dream.pipeline.stores.graph.media import FileMedium, ServerMedium, server_on, tool_calls
@@ -47,7 +48,7 @@ def test_a_held_lock_stops_a_write(tmp_path, monkeypatch):
 
 
 def test_beside_a_server_that_cannot_be_kept_waiting_nothing_is_begun(graph, monkeypatch):
-    monkeypatch.setattr(OpenFile, "lease", lambda *_, **__: "none")
+    monkeypatch.setattr(exchange, "lease", lambda *_, **__: "none")
     monkeypatch.setattr(graph_file, "server_on", lambda asked: 4711 if asked == graph.path else None)
     with graph.open(*twins()) as opened:
         plan = propose(opened)
