@@ -39,6 +39,14 @@ _REGULAR = {
     if form != base and base not in _KEPT
 }
 """Past forms without an ending, with one: "wrote" and "written" are one word."""
+_IRREGULAR = {
+    form: base for base, forms in table_pairs("grammar", "irregular").items() for form in forms.split()
+}
+_INFLECTED = (
+    ("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
+    ("ers", ""), ("er", ""), ("er", "e"),
+)  # fmt: skip
+_BEFORE_ES = ("s", "x", "z", "ch", "sh", "o")
 _TURNED = {
     (mine, theirs)
     for line in table_lines("bindings", "turned")
@@ -56,7 +64,7 @@ def restated(a: str, b: str) -> str | None:
         return None
     unread, spelt = pattern("unread"), pattern("word_of_brief")
     long = max(len(text.split()) for text in (a, b)) > MOST_WORDS
-    if long or unread.search(left) or unread.search(right):
+    if long or unread.search(left) or unread.search(right) or not _same_words(_words(left), _words(right)):
         return None
     spelled = {*spelt.findall(left)[1:], *spelt.findall(right)[1:]}
     if len(spelled) > len(set(map(fold, spelled))):  # a word with a capital in one place only
@@ -93,6 +101,27 @@ def _words(text: str) -> _Item:
 @lru_cache(maxsize=CACHED_TEXTS)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, _words(text)))
+
+
+def _same_words(mine: _Item, theirs: _Item) -> bool:
+    """Whether words of one stem are forms of one word: plums and plum, not plums and plumes, cap and cape."""
+    rest = {stem(word): word for word in theirs if word not in mine}
+    odd = ((word, rest[stem(word)]) for word in mine if word not in theirs and stem(word) in rest)
+    return all(_bases(word) & _bases(other) for word, other in odd)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _bases(word: str) -> frozenset[str]:
+    """The words that a word may be a form of."""
+    plain = word.removesuffix("'s").removesuffix("'")
+    found = {plain, _IRREGULAR.get(plain, plain)}
+    for ending, instead in _INFLECTED:
+        base = plain.removesuffix(ending)
+        if base not in (plain, "") and (ending != "es" or base.endswith(_BEFORE_ES)):
+            found.add(base + instead)
+            if ending in ("ed", "ing", "er") and base[-1:] == base[-2:-1]:
+                found.add(base[:-1])
+    return frozenset(found)
 
 
 def _same_items(a: str, b: str) -> bool:

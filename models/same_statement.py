@@ -356,7 +356,7 @@ def _folded(word: str, *, opens: bool, shouted: bool) -> list[str]:
         return [each for part in word.split("-") for each in _folded(part, opens=opens, shouted=shouted)]
     if (
         pattern("as_written").search(word)
-        or (word == "A" and not opens)
+        or (word == "A" and not (opens or shouted))
         or (not shouted and _case_tells(word, lower))
     ):
         return [_KEPT + word]

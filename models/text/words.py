@@ -234,7 +234,8 @@ def is_english(text: str) -> bool:
 
 def only_denied(a: str, b: str) -> bool:
     """Whether a word of denial of another language is all that one of two texts has more than the other."""
-    first, second = ({word.lower() for word in pattern("spelt").findall(text)} for text in (a, b))
+    whole = (pattern("elided_ne").sub("ne ", text.lower()) for text in (a, b))
+    first, second = (set(pattern("spelt").findall(text)) for text in whole)
     sign = pattern("denying_sign")
     if sign.sub("", a) == sign.sub("", b):
         return bool(sign.search(a)) != bool(sign.search(b))

@@ -90,6 +90,16 @@ def left_to_person(evidence: Iterable[Evidence], entailment: Sequence[float] = (
     return turned or bool(kinds & _ASKED) or any(item.veto for item in evidence)
 
 
+def are_rivals(verdict: Verdict) -> bool:
+    """Whether two texts give rival values, or one denies the other: they never become one text."""
+    return any(
+        item.kind in RIVALS
+        or (item.veto and item.kind == "denial")
+        or (item.veto and item.kind == "negation" and pattern("stated_denial").search(item.detail))
+        for item in verdict.evidence
+    )
+
+
 def judge(
     candidates: Sequence[Candidate],
     memories: Mapping[str, Memory],
@@ -280,7 +290,11 @@ def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:
     fact round ("stop using", "until May", "only") is no mere addition.
     """
     codes = [set(_CODE.findall(text)) for text in (a, b)]
-    if any(item.veto for item in evidence) or (all(codes) and codes[0] != codes[1]):
+    evidence = tuple(evidence)
+    denied = any(
+        item.kind == "negation" and pattern("stated_denial").search(item.detail) for item in evidence
+    )
+    if denied or any(item.veto for item in evidence) or (all(codes) and codes[0] != codes[1]):
         return False
     first, second = significant_words(a), significant_words(b)
     if len(first ^ second) == len(first - second) * 2 == 2:

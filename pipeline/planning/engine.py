@@ -20,7 +20,7 @@ from ...indexes import FLAT_LIMIT
 from ...records import Inventory, Label, Memory, Scope, Verdict
 from ..answers import unanswered
 from ..judging.cache import Cache, OnStage
-from ..judging.judge import RIVALS
+from ..judging.judge import are_rivals
 from ..judging.subjects import NO_KEYS
 from ..plan import Action, Merge, Plan, Prune, Resolve, ScopeTotal, TextChange
 from .drafts import conflict_of_pair, merge_action, merge_of
@@ -132,8 +132,7 @@ def _doubts(
         doubtful = verdict.label in (Label.UNSURE, Label.DUPLICATE)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        rivals = any(item.kind in RIVALS for item in verdict.evidence)
-        if verdict.probabilities[0] < verdict.probabilities[1] or rivals:
+        if verdict.probabilities[0] < verdict.probabilities[1] or are_rivals(verdict):
             doubts.append(conflict_of_pair(verdict, view.stored))
         elif merge := merge_of(kind, units, view.stored, [verdict]):
             doubts.append(merge)

@@ -58,8 +58,10 @@ def reasons(
     """The evidence of a verdict in words; where none keeps a pair from merging, what does."""
     said = [*verdict.evidence]
     apart = verdict.label is Label.DISTINCT
-    settled = said if apart else verdict.auto or verdict.label is Label.CONTRADICTION
-    if settled or left_to_person(said, verdict.entailment):
+    against = verdict.label is Label.CONTRADICTION
+    if against and not said:
+        return "The same words bound otherwise, which turns what they say round."
+    if (said if apart else verdict.auto or against) or left_to_person(said, verdict.entailment):
         return spoken(said, flipped=flipped, names=names)
     unsaid = relation(*texts).unsaid
     words = (", ".join(unit.text for unit in units[:SHOWN_WORDS]) or "-" for units in unsaid)

@@ -151,3 +151,17 @@ def test_of_a_suspicion_and_a_statement_the_statement_would_stay(days) -> None:
     store = InMemoryStore([memory("is", texts[0], days=days[0]), memory("may", texts[1], days=days[1])])
     (doubt,) = plan_of(store, FakeScorer({texts: (0.93, 0.04, 0.03)})).unsure
     assert (doubt.kind, doubt.survivor) == ("merge", "is")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Pali papierosy", "Nie pali papierosów"),
+        ("Reports are sent with attachments", "Reports are sent without attachments"),
+    ],
+)
+def test_a_denial_is_never_asked_as_a_duplicate(texts) -> None:
+    """However alike the scorer finds the two."""
+    store = InMemoryStore([memory(name, text) for name, text in zip("ab", texts, strict=True)])
+    plan = plan_of(store, FakeScorer({texts: (0.92, 0.02, 0.06)}))
+    assert [each.kind for each in [*plan.actions, *plan.unsure]] == ["resolve"]
