@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import QUIET, tools_of
 from kinds import World
 from mem0_dream.errors import BudgetExceededError
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.mcp.tools import Tools
+from reviewing import QUIET, tools_of
 
 pytestmark = pytest.mark.store
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import QUIET, desk_of, tools_of
 from kinds import NOW, World
 from mem0_dream.pipeline.answers import content_key
 from mem0_dream.pipeline.plan import Plan, Resolve, RunResult, acts
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from reviewing import QUIET, desk_of, tools_of
 
 pytestmark = pytest.mark.store
 Answers = Mapping[str, str]

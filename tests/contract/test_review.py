@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from fronts import desk_of
 from kinds import NOW, World
 from mem0_dream.errors import MovedOnError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.desk import ReviewDesk
+from reviewing import desk_of
 from typed import on_store
 
 pytestmark = pytest.mark.store

@@ -10,17 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from builders import ALICE, BOB, NOW, memory
-from fronts import access_to
+from mem0_dream.pipeline.cli.asking import looked
+from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.fronts import StoreAccess, plan_page, report_lines
+from mem0_dream.pipeline.mcp.tools import Tools
 from mem0_dream.pipeline.plan import Member, Plan, Prune, ScopeTotal
+from mem0_dream.pipeline.planning.stages import Observer, Silent
 from mem0_dream.pipeline.reporting.html import page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.app import serve
-from mem0_dream.pipeline.web.desk import ReviewObserver
+from mem0_dream.pipeline.web.desk import ReviewDesk, ReviewObserver
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 
+QUIET = Silent()
 HOSTILE = "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\"> \x1b[31mred\x1b[0m \u202egnp.\nlast"
 LIMITS = Settings(floor=-1.0, scorer="keywords", max_delete=1.0, assume_unread=True)
 SURE, MAYBE, AGAINST = (0.97, 0.0, 0.03), (0.8, 0.0, 0.2), (0.05, 0.9, 0.05)
@@ -28,6 +32,34 @@ PLACES = (
     "Oslo", "Bergen", "Turku", "Vilnius", "Tartu", "Riga", "Gdansk", "Malmo", "Aarhus", "Kiel", "Rostock", "Lund",
     "Narva", "Pori", "Vaasa", "Oulu",
 )  # fmt: skip
+
+
+def access_to(session: Callable[[Path], Session], state: Path, **more: Any) -> StoreAccess:
+    options = Options(now=NOW, all_scopes=True)
+
+    @contextlib.contextmanager
+    def opened(observer: Observer) -> Iterator[Session]:
+        with session(state) as open_session:
+            open_session._observer = observer
+            yield open_session
+
+    given: dict[str, Any] = {
+        "open": opened,
+        "look": lambda session: looked(session, options),
+        "scopes": ScopeFilter,
+        "moment": lambda: NOW,
+        "clock": lambda: NOW,
+        "command": lambda *words: f"mem0-dream {' '.join(words)}",
+    }
+    return StoreAccess(**given | more)
+
+
+def desk_of(world: Any, state: Path) -> ReviewDesk:
+    return ReviewDesk(access_to(world.session, state), ReviewObserver())
+
+
+def tools_of(world: Any, state: Path) -> Tools:
+    return Tools(access_to(world.session, state), may_write=True)
 
 
 def small_store() -> InMemoryStore:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from fronts import desk_of
 from kinds import KINDS, NOW
 from mem0_dream.pipeline.web.desk import ReviewDesk, ReviewObserver
+from reviewing import desk_of
 
 pytestmark = pytest.mark.store
 

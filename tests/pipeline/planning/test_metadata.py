@@ -52,6 +52,10 @@ def test_a_member_that_stays_takes_over_what_the_others_say(tmp_path: Path) -> N
         assert opened.propose(ScopeFilter(), now=NOW).actions == ()
         opened.undo(result.run, now=NOW)
     assert (store.rows, store.vectors) == before
+    store.capabilities = replace(store.capabilities, amend=False)  # a store that cannot is left as it is
+    with session(store, tmp_path / "other") as opened:
+        (merge,) = opened.propose(ScopeFilter(), now=NOW).merges
+    assert (merge.amends, merge.metadata) == (False, {})
 
 
 def test_a_survivor_that_was_written_since_is_left_alone(tmp_path: Path) -> None:
@@ -98,14 +102,6 @@ def test_a_fact_does_not_go_sooner_than_its_longest_source(tmp_path, first, seco
         assert store.rows["d2"]["expires_on"] == then
         opened.undo(run, now=NOW)
     assert store.rows == before
-
-
-def test_a_store_that_cannot_is_left_as_it_is(tmp_path: Path) -> None:
-    store = two_dogs()
-    store.capabilities = replace(store.capabilities, amend=False)
-    with session(store, tmp_path) as opened:
-        (merge,) = opened.propose(ScopeFilter(), now=NOW).merges
-    assert (merge.amends, merge.metadata) == (False, {})
 
 
 @pytest.mark.store

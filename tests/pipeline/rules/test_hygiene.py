@@ -188,19 +188,16 @@ def store() -> InMemoryStore:
     return store
 
 
-def test_a_person_sees_class_reason_and_masked_text(dream: Invoke, store: InMemoryStore) -> None:
-    before = whole(store)
-    shown = dream("--dry-run", "--explain", "--hygiene", "--user-id", "alice").stdout
-    assert "— greeting: a greeting or thanks, and nothing else" in shown
-    assert "— heartbeat: a sign of life or a report of nothing" in shown
-    assert "— secret: holds a secret: GitHub Token" in shown
-    assert TOKEN[:12] not in shown
-    assert whole(store) == before
-
-
-def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(dream, store, tmp_path):
-    before = json.dumps(store.rows["token"])
-    told = [dream("--json", "--hygiene", "secret", *USER).output]
+def test_a_person_sees_class_and_reason_a_secret_is_masked_everywhere_and_undo_brings_it_back(
+    dream, store, tmp_path
+):
+    stored, before = whole(store), json.dumps(store.rows["token"])
+    told = [dream("--dry-run", "--explain", "--hygiene", *USER).stdout]
+    assert "— greeting: a greeting or thanks, and nothing else" in told[0]
+    assert "— heartbeat: a sign of life or a report of nothing" in told[0]
+    assert "— secret: holds a secret: GitHub Token" in told[0]
+    assert whole(store) == stored
+    told.append(dream("--json", "--hygiene", "secret", *USER).output)
     file = tmp_path / "plan.jsonl"
     told.append(dream("plan", "-o", str(file), "--hygiene", "secret", *USER).output + file.read_text())
     told.append(dream("report", "--hygiene", "secret", "-o", "-", *USER).stdout)

@@ -17,12 +17,6 @@ def test_facts_that_are_known_are_not_gathered_again(project):
     assert not any(isinstance(action, Append) for action in project.plan().actions)
 
 
-def test_new_facts_join_the_file_of_earlier_ones(project):
-    project.write({LOG: f"- {DECIDED}\n"}).apply()
-    project.write({LOG.replace("20.md", "21.md"): CHECKED}).apply()
-    assert project.text("from_daily_logs").count("\n- ") == 2
-
-
 def test_new_facts_go_into_the_file_they_belong_to(project):
     project.write(
         {LOG: f"- {DECIDED}\n{CHECKED}"},
@@ -32,6 +26,9 @@ def test_new_facts_go_into_the_file_they_belong_to(project):
     assert project.text("uv").endswith(f"\n- {DECIDED}\n")
     assert project.text("from_daily_logs").count("\n- ") == 1
     assert project.plan().actions == ()
+    later = CHECKED.replace("`make check`", "the smoke tests of `shop`").replace("releases", "deploys")
+    project.write({LOG.replace("20.md", "21.md"): later}).apply()  # joins the earlier one
+    assert project.text("from_daily_logs").count("\n- ") == 2
 
 
 def test_new_facts_go_into_the_section_of_a_list_they_belong_to(project):

@@ -68,10 +68,8 @@ def test_a_missing_pointer_joins_its_like_in_the_authors_style() -> None:
     )
 
 
-DEAD, SEVERAL = (
-    "- [Dead](dead.md) — x",
-    "- [A](a.md) x · [B](b.md) y · [C](c.md)\n- [D](d.md) — one · two · three\n",
-)
+DEAD = "- [Dead](dead.md) — x"
+SEVERAL = "- [A](a.md) x · [B](b.md) y · [C](c.md)\n- [D](d.md) — one · two · three\n"
 LOST = "- [A](a.md)\n" + "".join(f"- [D](d{number}.md) — x\n" for number in range(4))
 REFUSED = {"+- [b](b.md)", f"-{DEAD}"}.__contains__
 MOST = "has 4 pointers to files that are not here, left as they are (d0.md, d1.md, d2.md …)"
@@ -80,20 +78,21 @@ MOST = "has 4 pointers to files that are not here, left as they are (d0.md, d1.m
 @pytest.mark.parametrize(
     ("current", "files", "more", "expected"),
     [
-        (f"- [A](a.md)\n{DEAD}\n- y\n", "a", {}, ("- [A](a.md)\n- y\n", [DEAD], [])),
-        (f"{DEAD}\n", "", {"dropped": lambda _: False}, (f"{DEAD}\n", [], None)),
-        (LOST, "a", {}, (LOST, [], [MOST])),
-        ("- [A](a.md) — hook\n", "b", {"gone": {"a.md": "b.md"}}, ("- [A](b.md) — hook\n", [], [])),
-        ("- [A](a.md) — hook\n- [B](b.md)\n", "b", {"gone": {"a.md": "b.md"}}, ("- [B](b.md)\n", ["- [A](a.md) — hook"], [])),
-        (SEVERAL, "acd", {"gone": {"b.md": None}}, (SEVERAL.replace("· [B](b.md) y ", ""), ["[B](b.md) y"], [])),
-        (f"- [A](a.md)\n{DEAD}\n", "abc", {"refused": REFUSED}, (f"- [A](a.md)\n- [c](c.md)\n{DEAD}\n", [], None)),
+        (f"- [A](a.md)\n{DEAD}\n- y\n", "a", {}, ("- [A](a.md)\n- y\n", [DEAD], "")),
+        (f"{DEAD}\n", "", {"dropped": lambda _: False}, (f"{DEAD}\n", [], "dead.md")),
+        (LOST, "a", {}, (LOST, [], MOST)),
+        ("- [A](a.md) — hook\n", "b", {"gone": {"a.md": "b.md"}}, ("- [A](b.md) — hook\n", [], "")),
+        ("- [A](a.md) — hook\n- [B](b.md)\n", "b", {"gone": {"a.md": "b.md"}}, ("- [B](b.md)\n", ["- [A](a.md) — hook"], "")),
+        (SEVERAL, "acd", {"gone": {"b.md": None}}, (SEVERAL.replace("· [B](b.md) y ", ""), ["[B](b.md) y"], "")),
+        (f"- [A](a.md)\n{DEAD}\n", "abc", {"refused": REFUSED}, (f"- [A](a.md)\n- [c](c.md)\n{DEAD}\n", [], "")),
     ],
     ids=["to nothing", "may not go", "most lead nowhere", "into another file", "into a listed one", "several in a line", "taken back"],
 )  # fmt: skip
 def test_which_pointers_go_and_are_named_in_full(current, files, more, expected):
     draft = draft_index(current, [_topic(f"{name}.md") for name in files], title="X", **more)
-    assert (draft.text, draft.removed, draft.warnings if expected[2] is not None else None) == expected
-    assert expected[2] is not None or "refused" in more or "dead.md" in draft.warnings[0]
+    *changed, warned = expected
+    assert [draft.text, draft.removed] == changed
+    assert (warned in " ".join(draft.warnings), bool(draft.warnings)) == (True, bool(warned))
 
 
 def test_every_pointer_that_is_added_is_short() -> None:
