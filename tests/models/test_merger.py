@@ -88,16 +88,9 @@ class TestWhole:
         assert whole_of([short, long], among=[long]) is long
         assert whole_of([short, long], among=[short]) is None
 
-    @pytest.mark.parametrize(
-        ("texts", "whole"),
-        [
-            (("goes by tilly", "Goes by Tilly.", "goes  by Tilly"), "m1"),
-            (("Goes by Tilly.", "Goes by Tilly."), "m1"),
-            (("Blood type is O-negative.", "blood type is o negative"), "m0"),
-            (("Mum lives in Porto", "Her mother Teresa lives in Porto"), "m1"),  # a light synonym
-        ],
-    )
-    def test_the_same_words_stay_in_their_best_spelling(self, texts, whole):
+    @pytest.mark.parametrize("row", rows_of(TABLE, "spelt"))
+    def test_the_same_words_stay_in_their_best_spelling(self, row):
+        whole, *texts = row
         assert draft(*texts).whole == whole
 
     def test_dates_may_be_unknown_or_naive(self):

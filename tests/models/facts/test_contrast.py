@@ -91,19 +91,6 @@ def test_a_doubtful_order_is_merged_only_if_each_text_entails_the_other(entailme
 DIGESTS = {3: "8057b1a2d2c94fbb"}
 """What the rows of these pairs are under each version of the guards; a new version gets a new line."""
 
-PAIRS = [
-    ("Lives in Oslo", "Used to live in Bergen, now in Oslo"),
-    ("Takes 20 mg at 5 pm", "Takes 40 mg at 17:00 on Mondays"),
-    ("Anna reports to Ben", "Ben reports to Anna"),
-    ("Ben Roth's cats are filmed by Anna Lind", "Ben Roth films Anna Lind's cats"),
-    ("The API runs on Python 3.9 in production", "The API runs on Python 3.12 in staging"),
-    ("Does not use tabs", "Uses tabs unless the file is a Makefile"),
-    ("Plans to move to Porto in 2026", "Has moved to Porto in May 2027"),
-    ("2 tablets daily", "One tablet twice a day"),
-    ("Every bill is paid by card", "Every bill except rent is paid by card"),
-    ("Invoice INV-204 is at docs/a.md, see https://a.example", "Invoice INV-205 is at docs/b.md"),
-]
-
 
 @pytest.mark.parametrize(("name", "a", "b"), rows_of(TABLE, "column"))
 def test_each_column_sees_its_case(name: str, a: str, b: str) -> None:
@@ -119,6 +106,6 @@ def test_the_frame_is_what_stands_around_the_values() -> None:
 
 
 def test_a_change_of_the_columns_is_a_change_of_the_version() -> None:
-    rows = [[*text_row(a, b), *guard_row(a, b), *contrast(a, b)] for a, b in PAIRS]
+    rows = [[*text_row(a, b), *guard_row(a, b), *contrast(a, b)] for a, b in rows_of(TABLE, "digest")]
     text = json.dumps([FEATURE_NAMES, rows])
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == DIGESTS[FACTS_VERSION]
