@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import JournalError
 from ..records import Inventory, Memory
-from .answers import About, Answer
+from .answers import Answer
 from .engine import Session
 from .plan import Action, Plan, RunResult, acts
 from .planning.forgetting import rank
@@ -55,12 +55,8 @@ def found_status(session: Session, scopes: ScopeFilter, *, now: datetime) -> dic
 
 
 def answer_lines(session: Session, answers: Iterable[Answer]) -> list[str]:
-    """One line for each answer, what it is about as it may be shown."""
-    lines = []
-    for each in answers:
-        about = tuple(About(item.id, session.shown(item.spoken)) for item in each.about)
-        lines.append(answer_line(replace(each, about=about), session.store.kind))
-    return lines
+    """One line for each answer."""
+    return [answer_line(each, session.store.kind, session.shown) for each in answers]
 
 
 def careful(session: Session, plan: Plan) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 from ..errors import MissingExtraError, ModelError
@@ -54,12 +55,6 @@ class Share:
         said = [repr((m.id, m.text, m.scope, m.category, m.stated_at, m.metadata)) for m in self.memories]
         models = repr((self.settings.scorer, self.settings.encoder, self.settings.neighbours))
         return hashlib.sha256("\0".join(["share", models, *said]).encode("utf-8", "surrogatepass")).digest()
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    capabilities: Capabilities
-    kind: str = "mem0"
 
 
 class _Kept(Cache):
@@ -108,7 +103,7 @@ def judged(share: Share, directory: Path | None = None) -> dict[bytes, bytes]:
         models.cache = kept = _Kept(directory or Path(folder))
         build_plan(
             Inventory("a share", share.memories),
-            store=cast("Store", _Seen(share.capabilities)),
+            store=cast("Store", SimpleNamespace(capabilities=share.capabilities, kind="mem0")),
             encoder=models.read(),
             scorer=models.asked(),
             settings=share.settings,

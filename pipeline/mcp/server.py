@@ -12,6 +12,7 @@ import inspect
 import json
 import sys
 import time
+import tomllib
 from collections.abc import AsyncIterator, Callable, Iterator
 from importlib import metadata
 from importlib.resources import files
@@ -36,7 +37,8 @@ OFF = (
     "`mem0-dream mcp --allow-write`."
 )
 INSTRUCTIONS = (files(__package__) / "instructions.md").read_text(encoding="utf-8").strip()
-"""What an agent is told of the tools."""
+TOLD = tomllib.loads((files(__package__) / "tools.toml").read_text(encoding="utf-8"))
+"""What an agent is told of all tools, and of each."""
 EVERY_SECONDS = 0.1  # reports of progress are not closer together than this, but for the end of a stage
 LOOKS = ("plan", "explain", "status", "check")  # change nothing; `answer` notes what a person said
 
@@ -61,7 +63,7 @@ class DreamServer(MCPServer[None]):
                 open_world_hint=False,
             )
             # Text alone: a result with a schema, too, would be sent twice.
-            told = inspect.getdoc(getattr(tools, name))
+            told = str(TOLD[f"dream_{name}"])
             self.add_tool(self._tool(name), description=told, annotations=hints, structured_output=False)
         self.resource("dream://report/last", mime_type="text/plain")(self.last_report)
         self.resource("dream://conflicts/open", mime_type="application/json")(self.open_conflicts)

@@ -108,7 +108,7 @@ class KeptPlans(Database):
 
 
 class Tools:
-    """Does what an agent asks for, on one store; a method with a docstring for the agent is a tool."""
+    """Does what an agent asks for, on one store; `tools.toml` says what it is told of each tool."""
 
     _plans: KeptPlans  # opened for each call, like the store
 
@@ -128,13 +128,7 @@ class Tools:
             return getattr(self, name)(session, **given)
 
     def plan(self, session: Session) -> Data:
-        """Look for duplicates, contradictions and stale memories, and propose what to do about them.
-
-        Changes nothing. Gives `plan_id`, `report` (show it to the person as it is), `conflicts` to ask
-        about (those `asked_with` each other as one question), memories that may be `outdated`, the first
-        `proposals` by id, what was `answered` before and still holds, and in `over_budget` and `gaps` why
-        dream_apply would refuse the plan.
-        """
+        """Look for duplicates, contradictions and stale memories, and propose what to do about them."""
         plan = self._access.look(session).plan
         review, told = Review(session, plan), session.reporter(plan)
         changes = [action for action in plan.actions if not isinstance(action, Resolve)][:SHOWN]
@@ -186,15 +180,7 @@ class Tools:
         ] = None,
         withdraw: Annotated[list[str] | None, Field(description="Ids whose answers are taken back.")] = None,
     ) -> Data:
-        """Keep what the person said about proposals of a plan; nothing is changed before dream_apply.
-
-        Conflicts: a or b is the side that stays, both if both hold, same if both say one thing, skip leaves
-        both. Other proposals: no leaves it out for good, skip leaves it out this time, edit merges into the
-        text of the person. To a conflict or a removal also still: it holds, and counts as stated today.
-        Doubtful pairs: yes if they are the same fact. What may be outdated: yes if it is, still if not. Never
-        answer by yourself. Gives the report as it stands now, and in `answered` what dream_apply will do
-        about each answer.
-        """
+        """Keep what the person said about proposals of a plan; nothing is changed before dream_apply."""
         kept, now = self._kept(session, plan_id), self._access.clock()
         review, given = Review(session, kept.plan), answers or {}
         for name, said in given.items():
@@ -207,12 +193,7 @@ class Tools:
         return self._stands(session, review, kept) | {"open_conflicts": waiting}
 
     def apply(self, session: Session, *, plan_id: PlanId) -> Data:
-        """Apply a plan that the person has seen and agreed to, with the answers that were given.
-
-        What changed since is skipped and named; conflicts nobody answered stay open; a plan over the delete
-        budget is refused. Called again after it was cut off, it finishes the run. Gives the `run` for
-        dream_undo, a `summary` for the person, what was `done`, and what became of each answer.
-        """
+        """Apply a plan that the person has seen and agreed to, with the answers that were given."""
         kept = self._kept(session, plan_id)
         if kept.purpose == FORGET:
             raise UsageError("This plan was made by dream_forget; pick from it there.")
@@ -249,11 +230,7 @@ class Tools:
         pick: Annotated[list[str] | None, Field(description="Ids of the search that are to go.")] = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> Data:
-        """Forget memories, in two calls: with a query it finds them and removes nothing.
-
-        Show what was found; on the person's word call again with plan_id and pick. A memory without an id is
-        pinned and never touched. dream_undo brings back.
-        """
+        """Forget memories, in two calls: with a query it finds them and removes nothing."""
         if plan_id is None:
             return self._search(session, query or "", limit)
         kept = self._kept(session, plan_id)
@@ -274,12 +251,7 @@ class Tools:
         ] = None,
         threshold: Annotated[int | None, Field(description="Score from which a learning is saved.")] = None,
     ) -> Data:
-        """Ask before you store something whether it is known already; stores nothing.
-
-        Of each text: `new`, `same as` a memory, `says more than` one, or `contradicts` one, with the
-        evidence. What only may be so is not `sure`. Do not store what is the same; show the person what it
-        contradicts.
-        """
+        """Ask before you store something whether it is known already; stores nothing."""
         texts = texts or []
         if learning is None and not any(text.strip() for text in texts):
             raise UsageError("There is nothing to check; give texts, or a learning.")

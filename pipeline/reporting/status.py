@@ -153,9 +153,9 @@ def run_json(run: Run, changes: Sequence[Recorded]) -> dict[str, Any]:
     }
 
 
-def answer_line(answer: Answer, kind: str) -> str:
-    """One answer in one line: its number, what was said, about which memories."""
-    about = "; ".join(f"[{kind}:{item.id}] {clip(item.spoken, _ABOUT_WIDTH)}" for item in answer.about)
+def answer_line(answer: Answer, kind: str, show: Callable[[str], str]) -> str:
+    """One answer in one line: its number, what was said, about which memories, as they may be shown."""
+    about = "; ".join(f"[{kind}:{item.id}] {clip(show(item.spoken), _ABOUT_WIDTH)}" for item in answer.about)
     run = f" (run {answer.run})" if answer.run else ""
     what = f"{answer.what} " if answer.what else ""
     said = answer.say.spoken
