@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import dropwhile
 
-from .text.tables import pattern, table_lines, table_set
+from .text.tables import pattern, table_lines, table_pairs, table_set
 from .text.vocabulary import synonyms
 from .text.words import normalised, stem
 
@@ -17,10 +17,12 @@ _BRIEF = 4  # words that tell something, up to which prepositions do not count
 _FEW = 1  # words that tell something, in one place
 _SPELT_ALIKE = 0.85
 _SHORT = 3  # letters
+_ROOT = 7  # letters that two words of one root share: diagnosed, diagnosis
 _EMPTY, _PERSONS, _FORMS, _PREPOSITIONS, _TURNING, _MODALS = (
     table_set("wording", key) for key in ("empty", "persons", "forms", "prepositions", "turning", "modals")
 )
 _SMALL = _FORMS | _PREPOSITIONS
+_PHRASES = table_pairs("wording", "phrases")
 _GROUPS = [frozenset(line.split()) for line in table_lines("wording", "groups")]
 _ALIKE = [frozenset(map(stem, line.split())) for line in table_lines("wording", "alike")]
 
@@ -50,8 +52,10 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
         if size and i and k and _turned(first, second, i, k):
             return first[i], second[k]
     steps = [step for step in match.get_opcodes() if step[0] != "equal"]
-    moved = {each for _, i, j, _, _ in steps for each in stems[i:j]}
-    moved &= {each for _, _, _, k, end in steps for each in other_stems[k:end]}
+    mine = {each for _, i, j, _, _ in steps for each in stems[i:j]}
+    theirs = {each for _, _, _, k, end in steps for each in other_stems[k:end]}
+    roots = {each[:_ROOT] for each in mine} & {each[:_ROOT] for each in theirs}
+    moved = {each for each in mine | theirs if each[:_ROOT] in roots}
     for _, i, j, k, end in steps:
         parts = (first[i:j], first[j:]), (second[k:end], second[end:])
         (left, behind), (right, other) = (
@@ -87,8 +91,12 @@ def _turned(first: Sequence[str], second: Sequence[str], i: int, k: int) -> bool
 
 
 def _words(text: str) -> list[str]:
-    found = (word.lower().rstrip("'-/") for word in pattern("word_with_signs").findall(normalised(text)))
-    return ["user", *dropwhile(_PERSONS.__contains__, (word for word in found if word not in _EMPTY))]
+    words = (word.lower().rstrip("'-/") for word in pattern("word_with_signs").findall(normalised(text)))
+    found = f" {' '.join(words)} "
+    for phrase, word in _PHRASES.items():
+        found = found.replace(f" {phrase} ", f" {word} ")
+    told = (word for word in found.split() if word not in _EMPTY)
+    return ["user", *dropwhile(_PERSONS.__contains__, told)]
 
 
 def _orders(first: Sequence[str], second: Sequence[str]) -> bool:
