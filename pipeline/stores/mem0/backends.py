@@ -40,6 +40,7 @@ class FaissBackend(Backend):
         self._store = store
         self._memory = memory
         self._folder = Path(store.path)
+        self._files = _pair(self._folder, store.collection_name)
         self._beside: FaissBackend | None = None
         self._stamp = self._stamps()
         store._save = self._save
@@ -51,11 +52,8 @@ class FaissBackend(Backend):
 
     @staticmethod
     def _collections(config: Any) -> list[str]:
-        return [
-            file.stem
-            for file in Path(absolute(value_of(config, "path"))).glob("*.faiss")
-            if file.with_suffix(".json").is_file() or file.with_suffix(".pkl").is_file()
-        ]
+        found = Path(absolute(value_of(config, "path"))).glob("*.faiss")
+        return [each.stem for each in found if any(each.with_suffix(s).is_file() for s in (".json", ".pkl"))]
 
     def faults(self) -> tuple[str, ...]:
         """Files that another process changed, or that do not belong together."""
@@ -70,10 +68,8 @@ class FaissBackend(Backend):
     def backup(self, folder: Path) -> tuple[Path, ...]:
         """Copy the files of memories and entities; each appears in the folder complete or not at all."""
         folder.mkdir(parents=True, exist_ok=True)
-        name = self._store.collection_name
-        files = (*_files(self._folder, name), *_files(self._folder, f"{name}_entities"))
-        copies = []
-        for file in files:
+        name, copies = self._store.collection_name, []
+        for file in (*_files(self._folder, name), *_files(self._folder, f"{name}_entities")):
             partial = folder / f"{file.name}.part"
             shutil.copyfile(file, partial)
             flush(partial)
@@ -135,12 +131,12 @@ class FaissBackend(Backend):
 
         if self._stamps() != self._stamp:
             raise StoreLockedError(sentence(self._changed()))
-        index, docstore = _pair(self._folder, self._store.collection_name)
+        index, docstore = self._files
         faiss.write_index(self._store.index, f"{index}{_NEW}")
         places = {str(place): row_id for place, row_id in self._store.index_to_id.items()}
         text = json.dumps({"docstore": self._store.docstore, "index_to_id": places}, indent=2)
         Path(f"{docstore}{_NEW}").write_text(text, encoding="utf-8")
-        for file in (index, docstore):
+        for file in self._files:
             flush(Path(f"{file}{_NEW}"))
         index.with_suffix(_MARKER).touch()
         flush(self._folder)
@@ -148,7 +144,7 @@ class FaissBackend(Backend):
         self._stamp = self._stamps()
 
     def _stamps(self) -> list[tuple[int, int, int] | None]:
-        return [stamp(file) for file in _pair(self._folder, self._store.collection_name)]
+        return [stamp(file) for file in self._files]
 
     def _changed(self) -> str:
         told = f"another process has written to the FAISS store in {self._folder} since it was opened"

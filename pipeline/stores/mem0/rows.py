@@ -205,16 +205,6 @@ def linked_ids(payload: Mapping[str, Any]) -> list[str]:
     return [str(value) for value in linked] if isinstance(linked, list | tuple) else []
 
 
-def links_of(entities: Backend | None, rows: Iterable[Snapshot]) -> dict[str, tuple[Mapping[str, Any], ...]]:
-    """For each row, everything outside its payload and dense vector that an undo needs."""
-    found = {row.id: list(row.links) for row in rows}
-    linking = entities.linking(sorted(found)) if entities is not None else ()
-    for entity in sorted(linking, key=lambda row: row.id):
-        for memory_id in found.keys() & set(linked_ids(entity.payload)):
-            found[memory_id].append(as_link(entity))
-    return {memory_id: tuple(links) for memory_id, links in found.items()}
-
-
 def as_link(entity: Snapshot) -> Mapping[str, Any]:
     """An entity as a snapshot keeps it."""
     named = {"index": _ENTITY, "id": entity.id, "payload": dict(entity.payload)}

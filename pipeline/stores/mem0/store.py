@@ -93,10 +93,14 @@ class Mem0Store(Store):
         return (memory for memory in memories if not (own and memory.scope.get("role"))), gaps
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
-        """Read the given records afresh; an id is absent from the answer only if it is truly gone."""
-        found = self._present(ids)
-        links = rows.links_of(self.backend.entities(), found.values())
-        return {key: deepcopy(replace(found[key], links=links[key])) for key in ids if key in found}
+        """Read the given records afresh, with all outside of them that an undo needs."""
+        found, entities = self._present(ids), self.backend.entities()
+        links = {row.id: list(row.links) for row in found.values()}
+        linking = entities.linking(sorted(found)) if entities is not None else ()
+        for entity in sorted(linking, key=lambda row: row.id):
+            for memory_id in found.keys() & set(rows.linked_ids(entity.payload)):
+                links[memory_id].append(rows.as_link(entity))
+        return {key: deepcopy(replace(found[key], links=tuple(links[key]))) for key in ids if key in found}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
