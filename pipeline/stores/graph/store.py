@@ -280,19 +280,15 @@ class GraphStore(Store):
         # A plan that was edited by hand may say one thing and do another.
         if text != change.text:
             raise RefusedChangeError("the new text is not what the list beside it says")
-        if part != entities.RELATIONS:
-            self._promote(document.entities[name][0], change.observations, change.at)
+        item = document.entities[name][0].item if part != entities.RELATIONS else {}
+        marked = {text for text in change.observations if item and text.startswith(entities.PROMOTED_MARK)}
+        if marked - set(item.get("observations", ())):
+            if self.core is None or change.at is None:
+                raise RefusedChangeError("there is no core memory to promote to; give it with --core")
+            key = self._key(f"core {name}")
+            self.core.promote(name, item["entityType"], change.observations, at=change.at, key=key)
         self._save(new, key=self._key(change.id))
         return change.id
-
-    def _promote(self, line: GraphLine, observations: Sequence[str], at: datetime | None) -> None:
-        marked = {text for text in observations if text.startswith(entities.PROMOTED_MARK)}
-        if not marked - set(line.item["observations"]):
-            return
-        if self.core is None or at is None:
-            raise RefusedChangeError("there is no core memory to promote to; give it with --core")
-        name, kind = line.item["name"], line.item["entityType"]
-        self.core.promote(name, kind, observations, at=at, key=self._key(f"core {name}"))
 
     def _delete(self, change: Delete) -> str:
         document = self._held[1]

@@ -136,7 +136,12 @@ def parse(data: bytes, *, ids: Sequence[str] | None = None, mixed: bool = False)
     wanted = DESCRIBED_ENTRIES if values.get("description") else ENTRIES
     if ids is None and not mixed and (len(found) < wanted or any(_PART.match(entry.text) for entry in found)):
         found = []
-    names = ids if ids is not None and len(ids) == len(found) else entry_ids([entry.text for entry in found])
+    # From what they say, so that a change of a neighbour changes none of them.
+    said, own = Counter[str](), [digest(each.text.encode("utf-8", "surrogatepass"))[:10] for each in found]
+    for place, name in enumerate(own):
+        said[name] += 1
+        own[place] += f".{said[name]}" if said[name] > 1 else ""
+    names = ids if ids is not None and len(ids) == len(found) else own
     endings = Counter(ending for _, ending in rows if ending)
     return Document(
         source=source,
@@ -149,17 +154,6 @@ def parse(data: bytes, *, ids: Sequence[str] | None = None, mixed: bool = False)
         entries=tuple(replace(entry, id=name) for name, entry in zip(names, found, strict=True)),
         mixed=mixed,
     )
-
-
-def entry_ids(texts: Sequence[str]) -> tuple[str, ...]:
-    """Names of entries from what they say, so that a change of a neighbour changes none of them."""
-    seen: Counter[str] = Counter()
-    names = []
-    for text in texts:
-        name = digest(text.encode("utf-8", "surrogatepass"))[:10]
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
-    return tuple(names)
 
 
 def decode(data: bytes) -> str:

@@ -250,18 +250,14 @@ def line_days(path: Path) -> dict[str, date | None]:
             key, _, value = row.partition(" ")
             about = {"commit": key} if re.fullmatch("[0-9a-f]{40,}", key) else {**about, key: value}
             continue
-        day = None if "boundary" in about or not about["commit"].strip("0") else _author_day(about)
+        day = None
+        if "boundary" not in about and about["commit"].strip("0"):
+            with contextlib.suppress(KeyError, ValueError):
+                zone = datetime.strptime(about["author-tz"], "%z").tzinfo
+                day = datetime.fromtimestamp(int(about["author-time"]), zone).date()
         line = row[1:].strip()
         days[line] = day if days.get(line, day) == day else None
     return days
-
-
-def _author_day(about: dict[str, str]) -> date | None:
-    try:
-        zone = datetime.strptime(about["author-tz"], "%z").tzinfo
-        return datetime.fromtimestamp(int(about["author-time"]), zone).date()
-    except (KeyError, ValueError):
-        return None
 
 
 SHOWN = 3  # lines of a memory's terms that are shown, the newest

@@ -264,9 +264,14 @@ class ServerStore(RemoteStore):
         asked = [dict(ids)] if ids else [{name: value} for name, value in sorted(totals)]
         rows: dict[str, Row] = {}
         for one in asked:
-            listed = self._list(one)
-            gaps += _gap(one, len(listed), totals)
+            listed, counted = self._list(one), totals.get(next(iter(one.items())), 0)
             rows |= {str(row["id"]): row for row in listed}
+            name = " ".join(f"{key}={value}" for key, value in sorted(one.items()))
+            if len(listed) >= LISTED_AT_MOST:
+                told = f"the server lists at most {LISTED_AT_MOST} memories"
+                gaps.append(f"{told}, and {name} has as many or more")
+            elif len(one) == 1 and counted != len(listed):
+                gaps.append(f"{len(listed)} memories of {name} were listed where the server counts {counted}")
         if sum(totals.values()) >= COUNTED_AT_MOST:
             gaps.append(f"the server counts no more than {COUNTED_AT_MOST} memories")
         held = frozenset(row_id for row_id, row in rows.items() if row.get(_UNREACHABLE))
@@ -319,13 +324,3 @@ class ServerStore(RemoteStore):
             return ("the server does not say which vector store it keeps memories in",)
         reason = LISTING_FAULTS.get(provider)
         return (f"the server keeps memories in {provider}: {reason}",) if reason else ()
-
-
-def _gap(ids: Mapping[str, str], listed: int, totals: Mapping[tuple[str, str], int]) -> list[str]:
-    name = " ".join(f"{key}={value}" for key, value in sorted(ids.items()))
-    if listed >= LISTED_AT_MOST:
-        return [f"the server lists at most {LISTED_AT_MOST} memories, and {name} has as many or more"]
-    counted = totals.get(next(iter(ids.items())), 0)
-    if len(ids) == 1 and counted != listed:
-        return [f"{listed} memories of {name} were listed where the server counts {counted}"]
-    return []
