@@ -196,7 +196,7 @@ def test_a_dry_run_names_a_run_that_was_interrupted(store: InMemoryStore, dream:
     assert " was interrupted: mem0-dream resume " in dream(*ALICE, "--dry-run").stderr
 
 
-def test_a_page_is_written_over_a_page_alone_and_changes_nothing(dream, store, tmp_path):
+def test_a_page_is_written_over_a_page_alone_and_holds_what_the_options_ask_for(dream, store, tmp_path):
     page, notes, before = tmp_path / "report.html", tmp_path / "notes.txt", whole(store)
     notes.write_text("keep me")
     for _ in range(2):
@@ -206,11 +206,8 @@ def test_a_page_is_written_over_a_page_alone_and_changes_nothing(dream, store, t
     dream("report", *ALICE, "-o", str(notes), "--force")
     assert notes.stat().st_mode & 0o777 == 0o600
     assert whole(store) == before
-
-
-def test_only_what_the_options_ask_for_is_on_the_page(dream: Invoke) -> None:
-    page = data_of(dream("report", "--all", "--only", "merges", "-o", "-").stdout)
-    assert {card["kind"] for card in page["cards"]} == {"merge"}
+    shown = data_of(dream("report", "--all", "--only", "merges", "-o", "-").stdout)
+    assert {card["kind"] for card in shown["cards"]} == {"merge"}
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from mem0_dream.testing import InMemoryStore
 DAY = timedelta(days=1)
 
 
-def test_metrics_are_written_as_prometheus_reads_them(dream, tmp_path):
+def test_metrics_are_written_as_prometheus_reads_them_and_tell_the_last_success(dream, store, tmp_path):
     from prometheus_client.parser import text_string_to_metric_families
 
     path = tmp_path / "night.prom"
@@ -38,11 +38,6 @@ def test_metrics_are_written_as_prometheus_reads_them(dream, tmp_path):
     found = {x.name.removeprefix("mem0_dream_"): x.value for family in families for x in family.samples}
     assert (found["merged"], found["last_run_success"]) == (2, 1)
     assert found["last_success_timestamp_seconds"] == found["last_run_timestamp_seconds"]
-
-
-def test_after_a_failure_the_last_success_is_still_told(dream, store, tmp_path):
-    path = tmp_path / "night.prom"
-    dream("--auto", "--all")
     store.gaps = ("a gap",)
     dream("--auto", "--all", "--metrics", str(path), code=4)
     lines = dict(line.rsplit(" ", 1) for line in path.read_text().splitlines() if line[:1] != "#")
@@ -51,13 +46,17 @@ def test_after_a_failure_the_last_success_is_still_told(dream, store, tmp_path):
     assert 0 < ok < run
 
 
-def test_metrics_that_cannot_be_written_are_a_warning_or_a_sentence(dream, store, tmp_path, monkeypatch):
+def test_what_cannot_be_written_or_noted_is_a_warning_or_a_sentence(dream, store, tmp_path, monkeypatch):
     done = dream("--auto", "--all", "--metrics", str(tmp_path / "no" / "night.prom"))
     assert "warning: the metrics could not be written" in done.stderr
     store.before_write = lambda _: pytest.fail("nothing may be written")
     assert "add --auto" in dream("--all", "--dry-run", "--metrics", "m.prom", code=2).stderr
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     assert "mem0-dream[metrics]" in dream("--auto", "--all", "--metrics", "m.prom", code=8).stderr
+    store.before_write = lambda _: None
+    full = Mock(side_effect=OSError(28, "No space left on device"))
+    monkeypatch.setattr("mem0_dream.pipeline.writing.passes.Passes.begin", full)
+    assert "warning: the pass could not be noted" in dream("--auto", "--all").stderr
 
 
 def test_the_last_run_is_told_without_opening_the_store(dream, store, monkeypatch):
@@ -71,7 +70,7 @@ def test_the_last_run_is_told_without_opening_the_store(dream, store, monkeypatc
     assert told["last"]["last_ok"] == told["last"]["finished_at"]
 
 
-def test_a_night_that_failed_is_visible(dream, store):
+def test_a_night_that_failed_is_visible(dream, store, monkeypatch):
     store.gaps = ("a gap",)
     dream("--auto", "--all", code=4)
     assert "the last run failed: Read-only: a gap" in dream("runs", "--last", code=9).stdout
@@ -80,9 +79,6 @@ def test_a_night_that_failed_is_visible(dream, store):
     assert "failed" in dream("runs", "--last", code=9).stdout
     dream("--auto", "--all")
     assert dream("runs", "--last").stdout.count(" UTC  ok, merged=") == 2
-
-
-def test_a_store_that_cannot_be_opened_leaves_a_note(dream, monkeypatch):
     closed = Mock(side_effect=StoreError("The store does not answer."))
     monkeypatch.setattr("mem0_dream.pipeline.stores.open_store", closed)
     dream("--auto", "--all", code=4)
@@ -132,12 +128,6 @@ def test_a_dead_cron_a_killed_and_a_running_night_are_told_apart(tmp_path):
     assert "died" in trouble("running", dead)
 
 
-def test_a_pass_that_cannot_be_noted_is_a_warning(dream, monkeypatch):
-    full = Mock(side_effect=OSError(28, "No space left on device"))
-    monkeypatch.setattr("mem0_dream.pipeline.writing.passes.Passes.begin", full)
-    assert "warning: the pass could not be noted" in dream("--auto", "--all").stderr
-
-
 def test_a_pass_that_is_due_says_why_and_then_is_not(dream, store):
     since, tomorrow = "new memories since the last run", ("--now", (NOW + DAY).isoformat())
 
@@ -152,14 +142,11 @@ def test_a_pass_that_is_due_says_why_and_then_is_not(dream, store):
     assert f"mem0-dream: due: 20 {since}, 24 hours ago; limits 20 and 24 hours." in told(*tomorrow)
 
 
-def test_not_due_as_json_and_in_the_list(dream):
+def test_not_due_is_told_and_another_choice_of_memories_is_another_pass_and_the_limits_are_settable(dream):
     dream("--auto", "--all")
     told = json.loads(dream("--auto", "--all", "--if-due", "--json").stdout)
     assert told["due"] is False
     assert json.loads(dream("runs", "--last", "--json").stdout)["last"]["outcome"] == "not due"
-
-
-def test_another_choice_of_memories_is_another_pass_and_the_limits_are_settable(dream):
     dream("--auto", *ALICE)
     assert "due: never consolidated" in dream("--auto", "--if-due", "--user-id", "bob").stderr
     told = dream("--auto", "--if-due", *ALICE, settings=f"{OWN[:-1]}, due_after: 0h, due_new: 0}}").stderr
@@ -217,9 +204,6 @@ def test_logs_as_json_are_json_line_by_line(dream, store):
     assert records[-1]["night"]["counts"]["merged"] == 2
     assert {"time", "level", "logger", "message"} <= records[-1].keys()
     assert "whippet" not in "".join(lines)
-
-
-def test_an_error_is_a_record_too(dream, store):
     store.gaps = ("a gap",)
     lines = dream("--auto", "--all", "--log-json", code=4).stderr.splitlines()
     records = [json.loads(line) for line in lines]

@@ -231,17 +231,13 @@ def test_the_clock_is_read_only_here() -> None:
     assert Options(now=NOW).clock != NOW
 
 
-def _md_run(folder: Path, name: str) -> Path:
-    root = folder / name
-    write_tree(root, {f"{MEMORY}/{file}.md": "Use tabs in Go files." for file in ("a", "b")})
-    done = CliRunner().invoke(cli_module.main, ["md", str(root), "--scorer", "keywords", "--auto"])
-    assert done.exit_code == 0, done.output
-    return root
-
-
 def test_of_two_known_stores_one_has_to_be_named(tmp_path: Path, own_state: Path) -> None:
     """Which newest run is meant would be a guess; what can be said is shown."""
-    roots = [_md_run(tmp_path, name) for name in ("one", "two")]
+    roots = [tmp_path / name for name in ("one", "two")]
+    for root in roots:
+        write_tree(root, {f"{MEMORY}/{file}.md": "Use tabs in Go files." for file in ("a", "b")})
+        line = ["md", str(root), "--scorer", "keywords", "--auto"]
+        assert CliRunner().invoke(cli_module.main, line).exit_code == 0
     before = [fingerprint(root) for root in roots]
     refused = CliRunner().invoke(cli_module.main, ["undo"])
     assert refused.exit_code == 2

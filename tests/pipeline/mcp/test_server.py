@@ -425,7 +425,7 @@ class TestKept:
         plan = Plan("s", "memory", datetime(2026, 1, 1, number // 60, number % 60, tzinfo=UTC), "k", (), ())
         return replace(KeptPlan.of(plan), **{"report": "Report"} | more)
 
-    def test_what_is_kept_comes_back(self, tmp_path: Path) -> None:
+    def test_what_is_kept_comes_back_as_long_as_it_is_among_the_newest(self, tmp_path: Path) -> None:
         plans = KeptPlans(tmp_path)
         kept = plans.put(self.kept(run="r", done=True))
         assert plans.get(kept.id, store="s") == kept
@@ -434,9 +434,6 @@ class TestKept:
         assert plans.last(store="s") == other
         assert plans.put(replace(kept, report="Again")) == plans.last(store="s")
         assert {file.stat().st_mode & 0o077 for file in tmp_path.iterdir()} == {0}
-
-    def test_only_the_newest_are_kept(self, tmp_path: Path) -> None:
-        plans = KeptPlans(tmp_path)
         made = [plans.put(self.kept(number)) for number in range(KEPT + 3)]
         with pytest.raises(PlanFileError, match="not known"):
             plans.get(made[2].id, store="s")
