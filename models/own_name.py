@@ -50,7 +50,8 @@ def as_user(text: str, name: str) -> str:
         return f"{match[1]}{'The' if first else 'the'} user{chr(39) + 's' if match[2] else ''}"
 
     told = _reads("name_as_subject", name).sub(user, text)
-    return _reads("name_as_object", name).sub(user, told) if bound(text).opening else told
+    placed = bound(text).opening or pattern("opens_with_grammar").match(text)
+    return _reads("name_as_object", name).sub(user, told) if placed else told
 
 
 @cache
@@ -61,10 +62,8 @@ def _reads(key: str, name: str) -> re.Pattern[str]:
 def _of_another(text: str, name: str) -> bool:
     if _reads("name_of_another", name).search(text):
         return True
-    alone = _reads("name_alone", name)
     rest = _reads("name_as_subject", name).sub(" ", _reads("name_told", name).sub(" ", text))
-    if not alone.search(rest):
+    if not _reads("name_bare", name).search(rest):
         return False
-    if pattern("says_user").search(text) or alone.search(_reads("name_as_object", name).sub(" ", rest)):
-        return True
-    return not (bound(text).opening or pattern("opens_with_grammar").match(text))
+    does = pattern("says_user"), pattern("subjectless"), pattern("user_does")
+    return bool(_reads("name_is_told", name).search(rest) or any(each.search(text) for each in does))

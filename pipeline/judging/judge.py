@@ -19,7 +19,7 @@ from ...models.bindings import HALF_SAID, relation
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.keywords import CONTRADICTION_OVERLAP, opposed
 from ...models.own_name import as_user
-from ...models.same_statement import sameness, statement_key, told_by_a_sign
+from ...models.same_statement import same_statement, sameness, statement_key, told_by_a_sign
 from ...models.scorer import (
     CONTRADICTION,
     DUPLICATE,
@@ -168,8 +168,11 @@ def same_evidence(a: Memory, b: Memory, *, keys: MetadataKeys = NO_KEYS) -> Evid
     """Why two memories are one statement by their words alone; None where they are not."""
     if exact_key(a.text) == exact_key(b.text) and not told_by_a_sign(a.text, b.text):
         return EXACT
-    first, second = (as_user(memory.text, keys.person) for memory in (a, b))
-    said = sameness(first, second, a_date=a.stated_at, b_date=b.stated_at)
+    texts = a.text, b.text
+    judged = as_user(a.text, keys.person), as_user(b.text, keys.person)
+    said = sameness(*judged, a_date=a.stated_at, b_date=b.stated_at)
+    if said is not None and judged != texts and not same_statement(*texts):
+        said = f"{keys.person} is the user"
     return None if said is None else Evidence(SAME, said)
 
 

@@ -64,8 +64,10 @@ def reasons(
     if (said if apart else verdict.auto or against) or left_to_person(said, verdict.entailment):
         return spoken(said, flipped=flipped, names=names)
     unsaid = relation(*texts).unsaid
-    words = (", ".join(unit.text for unit in units[:SHOWN_WORDS]) or "-" for units in unsaid)
-    said += [Evidence("unsaid", " / ".join(words))] if any(unsaid) else []
+    told = {word for item in said for word in _words(item)}
+    rest = [[unit.text for unit in units if unit.text.casefold() not in told] for units in unsaid]
+    words = (", ".join(each[:SHOWN_WORDS]) or "-" for each in rest)
+    said += [Evidence("unsaid", " / ".join(words))] if any(rest) else []
     duplicate, contradiction, _ = verdict.probabilities
     if apart:
         return spoken(said, flipped=flipped, names=names)
@@ -145,8 +147,17 @@ def told_once(evidence: Iterable[Evidence]) -> list[Evidence]:
         item
         for item in items
         if not (swapped and item.kind in ("binding", "place"))
+        if not any(_within(item, other) for other in items)
         if not (told.issuperset(_words(item)) if item.kind == "unsaid" else item.detail in rivals)
     ]
+
+
+def _within(item: Evidence, other: Evidence) -> bool:
+    """Whether only one text says both, and the other detail holds this one: two times, two times weekly."""
+    mine, theirs = (each.detail.split(" / ") for each in (item, other))
+    if item.veto or len(mine) != 2 or len(theirs) != 2 or "-" not in mine or mine == theirs:
+        return False
+    return all(x == y if "-" in (x, y) else f" {x} " in f" {y} " for x, y in zip(mine, theirs, strict=True))
 
 
 def _words(item: Evidence) -> list[str]:

@@ -11,6 +11,11 @@ OWN = {
     "When Ines is tired, Ines drinks tea.": "When the user is tired, the user drinks tea.",
     "Anna reports to Ines.": "Anna reports to the user.",
     "Anna told Ines about it.": "Anna told the user about it.",
+    "The flat belongs to Ines.": "The flat belongs to the user.",
+    "Medical alert: Ines is diabetic.": "Medical alert: the user is diabetic.",
+    "Beatriz is Ines's daughter.": "Beatriz is Ines's daughter.",
+    "Always ask before mailing on Ines's behalf.": "Always ask before mailing on Ines's behalf.",
+    "If asked what coffee to get Ines, flat white.": "If asked what coffee to get Ines, flat white.",
     "Name is Ines.": "Name is Ines.",
     "User's name is Ines.": "User's name is Ines.",
     "Prefers to be called Ines.": "Prefers to be called Ines.",
@@ -21,7 +26,7 @@ OTHERS = (
     "Met Ines at work.", "User's sister is Ines.", "User's sister Ines lives in Rome.", "Reports to Ines.",
     "Has a sister named Ines.", "Has a parrot called Ines", "New colleague Ines owns the queue.",
     "Ines is her cousin.", "Ines, a colleague, left.", "Sister: Ines, vet in Gdynia", "The new hire is Ines.",
-    "There is another Ines in the team.", "Married to Ines.", "Friends with Ines", "User knows Ines.",
+    "There is another Ines in the team.", "Married to Ines.", "Friends with Ines", "User knows Ines.", "Met Ines Weber.", "The new hire is Ines Weber.",
     "Dr. Ines is ill.",
 )  # fmt: skip
 

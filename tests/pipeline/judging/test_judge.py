@@ -262,3 +262,4 @@ def test_the_name_of_a_scope_is_its_user_unless_somebody_else_has_it(scope, more
     memories = {name: replace(memory(name, text), scope=scope) for name, text in texts.items()}
     verdict = judge([Candidate("a", "b", 0.9)], memories, FakeScorer())[0]
     assert verdict.auto == same
+    assert [item.detail for item in verdict.evidence] == ["Ines is the user"] * same

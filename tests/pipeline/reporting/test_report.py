@@ -6,7 +6,7 @@ import pytest
 from builders import BOB, CONTRADICTION, MAYBE, MEANS, NOW, duplicates, memory, plan_of
 from hypothesis import given, strategies as st
 from mem0_dream.pipeline.plan import Member, Plan
-from mem0_dream.pipeline.reporting.pair import reasons, spoken
+from mem0_dream.pipeline.reporting.pair import reasons, spoken, told_once
 from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.reporting.status import spoken_status, status_of
 from mem0_dream.pipeline.reporting.text import WHOLE_UP_TO, clip, one_line, short_ids, whole
@@ -137,6 +137,13 @@ ONLY_LIKELY = " Nothing else speaks against it, but it is only 80% likely that t
 def test_a_pair_that_is_not_merged_says_why(label, auto, evidence, said) -> None:
     verdict = Verdict(Candidate("a", "b", 0.9), label, auto, (0.8, 0.1, 0.1), evidence=evidence)
     assert reasons(verdict, ("Likes tea", "Likes cake")) == said
+
+
+def test_what_another_detail_holds_is_not_told_by_itself() -> None:
+    shorter, longer = Evidence("number", "- / two times"), Evidence("frequency", "- / two times weekly")
+    assert spoken([shorter, longer]) == "Only B says *two times weekly*."
+    assert len(told_once([replace(shorter, veto=True), longer])) == 2
+    assert len(told_once([Evidence("number", "two times / -"), longer])) == 2
 
 
 def test_exchanged_words_are_told_once_and_places_without_their_names() -> None:
