@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..errors import JournalError
 from ..records import Inventory, Memory
 from .answers import Answer
 from .engine import Session
@@ -122,8 +121,7 @@ def run_page(session: Session, name: str, *, undo: str) -> tuple[Plan, dict[str,
     """The plan of a run, and the data of its page: what was there before it, and what it left."""
     journal = session.journal
     run = journal.run(name)
-    if run.store != session.store.fingerprint:
-        raise JournalError(f"Run {name} was made on another store; use the configuration it was made with.")
+    run.refuse_elsewhere(session.store.fingerprint)
     kept = undo if journal.changes(name) and not run.state.startswith("undo") else ""
     changed, plan = session.kind.relations(journal, name), parse_plan(run.plan)
     return plan, page_data(

@@ -47,6 +47,12 @@ class Run:
         """The day on which what an action removes expires; None if it is deleted."""
         return self.retire_on if sorts(action) & self.retires else None
 
+    def refuse_elsewhere(self, store: str) -> None:
+        """Refuse (`JournalError`) a run of another store."""
+        if self.store != store:
+            told = f"Run {self.id} was made on another store; use the configuration it was made with."
+            raise JournalError(told)
+
     @property
     def interrupted(self) -> bool:
         """Whether it still has work to do."""

@@ -37,9 +37,8 @@ Progress = Callable[[int], None]
 def refuse_foreign(plan: Plan, store: Store) -> None:
     """Refuse a plan of another store (`PlanFileError`), before anything of it is shown."""
     if plan.store != store.fingerprint:
-        raise PlanFileError(
-            "This plan was made for another store; make a new one with the configuration you apply."
-        )
+        told = "This plan was made for another store; make a new one with the configuration you apply."
+        raise PlanFileError(told)
 
 
 class Writer:
@@ -81,7 +80,7 @@ class Writer:
         self, run: Run, *, at: datetime, progress: Progress = lambda _: None
     ) -> RunResult | UndoResult:
         """Finish a killed run, applying or undoing; `JournalError` if none is left, or of another store."""
-        self._refuse_foreign(run)
+        run.refuse_elsewhere(self._store.fingerprint)
         if run.state is RunState.UNDOING:
             return self.undo(run, at=at, part=run.part)
         if run.state is not RunState.APPLYING:
@@ -91,7 +90,7 @@ class Writer:
 
     def undo(self, run: Run, *, at: datetime, part: Collection[str] | None = None) -> UndoResult:
         """Take back a run, or part of its actions; `JournalError` if it was already, or of another store."""
-        self._refuse_foreign(run)
+        run.refuse_elsewhere(self._store.fingerprint)
         if run.state is RunState.UNDONE:
             raise JournalError(f"Run {run.id} was undone already; there is nothing to take back.")
         if part is not None and run.interrupted and run.part != part:
@@ -154,12 +153,6 @@ class Writer:
             raise JournalError(
                 f"Run {earlier.id} was interrupted; finish it with `mem0-dream resume {earlier.id}` "
                 f"or take it back with `mem0-dream undo {earlier.id}`, then start again."
-            )
-
-    def _refuse_foreign(self, run: Run) -> None:
-        if run.store != self._store.fingerprint:
-            raise JournalError(
-                f"Run {run.id} was made on another store; use the configuration it was made with."
             )
 
     def _carry_out(self, run: Run, plan: Plan, *, at: datetime, progress: Progress) -> RunResult:
