@@ -6,18 +6,7 @@ from typing import Any
 
 import pytest
 from builders import memory
-from e2e_cli import (
-    ALICE,
-    NOTHING_FOUND,
-    NOTHING_STORED,
-    PROPOSAL,
-    QUESTION,
-    REPORT,
-    SIDES,
-    Invoke,
-    went_away,
-    whole,
-)
+from e2e_cli import ALICE, NOTHING_FOUND, NOTHING_STORED, PROPOSAL, QUESTION, REPORT, SIDES, went_away, whole
 from mem0_dream.errors import IncompleteListingError
 from mem0_dream.testing import InMemoryStore
 from reviewing import data_of
@@ -29,7 +18,7 @@ class TestReport:
         assert dream(*ALICE, "--dry-run").output == f"{REPORT}{PROPOSAL}\nDry run: no changes made.\n"
         assert whole(store) == before
 
-    def test_nothing_stored_or_nothing_to_do(self, store: InMemoryStore, dream: Invoke) -> None:
+    def test_nothing_stored_or_nothing_to_do(self, store: InMemoryStore, dream) -> None:
         for option in ((), ("--dry-run",), ("--explain",)):
             told = f"{NOTHING_STORED}Known user_id: alice, bob.\n"
             assert dream("--user-id", "nobody", *option).stdout == told
@@ -38,7 +27,7 @@ class TestReport:
             shown = dream(*words, "--user-id", "alcie")
             assert "Known user_id: alice and 1 more." in shown.stdout + shown.stderr
 
-    def test_only_merges_or_only_prunes(self, dream: Invoke) -> None:
+    def test_only_merges_or_only_prunes(self, dream) -> None:
         merges = dream(*ALICE, "--dry-run", "--only", "merges").stdout
         assert merges.splitlines()[2] == "Merges (2):"
         assert "Proposed: 2 merges, 0 prunes, 0 conflicts." in merges
@@ -50,7 +39,7 @@ class TestReport:
         assert "Proposed: 2 merges, 2 prunes, 0 conflicts." in both
         assert "'all' is none of merges, prunes, index" in dream(*ALICE, "--only", "all", code=2).stderr
 
-    def test_json_has_the_same_numbers(self, store: InMemoryStore, dream: Invoke) -> None:
+    def test_json_has_the_same_numbers(self, store: InMemoryStore, dream) -> None:
         before = whole(store)
         told = json.loads(dream(*ALICE, "--json").stdout)
         assert told["proposed"] == {"merges": 2, "prunes": 2, "conflicts": 1}
@@ -63,7 +52,7 @@ class TestReport:
         }  # fmt: skip
         assert json.loads(dream("--user-id", "nobody", "--json").stdout)["plan"]["totals"] == []
 
-    def test_now_moves_the_ages(self, dream: Invoke) -> None:
+    def test_now_moves_the_ages(self, dream) -> None:
         later = dream("--dry-run", *ALICE, "--now", "2028-01-01").stdout
         assert "[memory:choir] — note, 415d old" in later
         assert "Prunes (16):" in later
@@ -72,7 +61,7 @@ class TestReport:
 
 
 class TestAnswers:
-    def test_every_question_and_the_summary(self, store: InMemoryStore, dream: Invoke) -> None:
+    def test_every_question_and_the_summary(self, store: InMemoryStore, dream) -> None:
         done = dream(*ALICE, "--delete", answers="what\nB\nperhaps\nYES\n")
         assert done.stdout == (
             f"{REPORT}{SIDES}{QUESTION}Please answer A, B, both, same, edit, still (both hold as of today) or skip.\n{QUESTION}"
@@ -112,7 +101,7 @@ class TestAnswers:
         assert dream(*ALICE, answers=answers, code=2).stderr == told
         assert whole(store) == before
 
-    def test_what_moved_meanwhile_is_named(self, store: InMemoryStore, dream: Invoke) -> None:
+    def test_what_moved_meanwhile_is_named(self, store: InMemoryStore, dream) -> None:
         fetch = store.fetch
 
         def changed_first(ids: Any) -> Any:
@@ -129,13 +118,13 @@ class TestAuto:
     @pytest.mark.parametrize(
         ("limit", "left"), [("0.2", {"bug", "tap"}), ("0", {"bug", "tap", "dog1", "run1"})]
     )
-    def test_over_the_budget(self, store: InMemoryStore, dream: Invoke, limit: str, left: set[str]) -> None:
+    def test_over_the_budget(self, store: InMemoryStore, dream, limit: str, left: set[str]) -> None:
         stopped = dream(*ALICE, "--auto", "--max-delete", limit, code=3)
         assert "would remove 4 of 17 memories of user_id=alice (24%" in stopped.stderr
         assert f"budget of {float(limit):.0%}" in stopped.stderr
         assert left <= store.rows.keys()
 
-    def test_the_budget_is_a_setting_too(self, dream: Invoke) -> None:
+    def test_the_budget_is_a_setting_too(self, dream) -> None:
         dream(*ALICE, "--auto", settings="{max_delete: 0.2}", code=3)
         dream(*ALICE, "--auto", "--max-delete", "0.9", settings="{max_delete: 0.2}")
 
@@ -145,18 +134,18 @@ class TestIncompleteListing:
     def gap(self, store: InMemoryStore) -> None:
         store.gaps = ("the store listed 20 of 45",)
 
-    def test_a_dry_run_says_so(self, dream: Invoke) -> None:
+    def test_a_dry_run_says_so(self, dream) -> None:
         shown = dream(*ALICE, "--dry-run").stdout
         assert shown.endswith("Read-only: the store listed 20 of 45\nDry run: no changes made.\n")
 
     @pytest.mark.parametrize("user", ["nobody", "bob"])
     @pytest.mark.parametrize("option", [(), ("--dry-run",)])
-    def test_nothing_found_is_no_clean_bill(self, dream: Invoke, user: str, option: tuple[str, ...]) -> None:
+    def test_nothing_found_is_no_clean_bill(self, dream, user: str, option: tuple[str, ...]) -> None:
         told = dream("--user-id", user, *option, code=IncompleteListingError.exit_code)
         assert "Read-only: the store listed 20 of 45" in told.stderr
         assert told.stdout == ""
 
-    def test_forget_and_apply_ask_nothing(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
+    def test_forget_and_apply_ask_nothing(self, store: InMemoryStore, dream, tmp_path: Path) -> None:
         file, before = str(tmp_path / "plan.jsonl"), whole(store)
         dream("plan", *ALICE, "-o", file)
         for words in (("forget", "bug", *ALICE), ("apply", file)):
@@ -177,7 +166,7 @@ class TestWhy:
             (("tea", "tea"), "This is one memory."),
         ],
     )
-    def test_any_pair_is_explained(self, dream: Invoke, pair: tuple[str, str], told: str) -> None:
+    def test_any_pair_is_explained(self, dream, pair: tuple[str, str], told: str) -> None:
         shown = dream("why", *pair).stdout
         assert told in shown
         assert shown.startswith(f"A: [memory:{pair[0]}] ")
@@ -185,12 +174,12 @@ class TestWhy:
             assert "only B says *Never*" in shown
             assert "cosine" in shown
 
-    def test_what_was_answered_is_told(self, dream: Invoke) -> None:
+    def test_what_was_answered_is_told(self, dream) -> None:
         dream("reject", "tea", "rust")
         assert "rejected" in dream("why", "tea", "rust").stdout
 
 
-def test_a_dry_run_names_a_run_that_was_interrupted(store: InMemoryStore, dream: Invoke) -> None:
+def test_a_dry_run_names_a_run_that_was_interrupted(store: InMemoryStore, dream) -> None:
     store.before_write = went_away
     dream(*ALICE, "--auto", code=4)
     assert " was interrupted: mem0-dream resume " in dream(*ALICE, "--dry-run").stderr
@@ -224,7 +213,7 @@ def test_a_page_that_cannot_be_made_is_one_sentence(dream, words, code, told):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_pin_is_listed_and_withdrawn_like_any_answer(dream: Invoke, own_state: Path) -> None:
+def test_a_pin_is_listed_and_withdrawn_like_any_answer(dream, own_state: Path) -> None:
     from builders import NOW
     from mem0_dream.pipeline.answers import Answer
     from mem0_dream.pipeline.writing.journal import Journal
