@@ -65,19 +65,18 @@ class MarkdownKind(Kind):
         supersede: bool = False,
         transcripts: Path | None = None,
         dates: bool | None = None,
-        certain: bool = False,
     ) -> None:
         """Bind a store; with `only` propose some kinds of actions, and the index, else texts, too.
 
         With `supersede` newer contradicting statements win without a person. Evidence is searched in
         `transcripts`, where agents keep them if omitted; `dates` writes relative ones out, if omitted where a
-        person looks on; `certain` takes only what needs no person, although one looks on.
+        person looks on.
         """
         self.store = store
         self.wanted = _KINDS if only is None else frozenset(only)
         self._texts = only is None
-        self._supersede, self._dates, self._certain = supersede, dates, certain
-        self._strict = certain
+        self._supersede, self._dates = supersede, dates
+        self._strict = False  # no person looks on
         self._means: Means | None = None
         self._transcripts = transcripts or sessions(store.root)
         self._looked: look.MarkdownView | None = None
@@ -216,8 +215,8 @@ class MarkdownKind(Kind):
 
     def _look(self, inventory: Inventory, means: Means) -> look.MarkdownView:
         """All memories as they will read; what goes, where a person looks on also what says it is over."""
-        self._strict, now = self._certain or means.unattended, means.now
-        attended, dates = not self._strict, not means.unattended if self._dates is None else self._dates
+        self._strict, now = means.unattended, means.now
+        attended, dates = not means.unattended, not means.unattended if self._dates is None else self._dates
         directories = {directory.name: directory.path for directory in self.store.directories}
         drift = check_drift(inventory.memories, root=self.store.root, directories=directories)
         suspects = [memory for memory in inventory.memories if condemned(memory, drift[memory.id], now=now)]

@@ -88,8 +88,8 @@ def open_store(root: Path, state: Path) -> MarkdownStore:
     return MarkdownStore(discover(root, home=root / "nobody"), root=root, state=state)
 
 
-def look(session: Session) -> Proposal:
-    return session.look(ScopeFilter(), now=NOW)
+def look(session: Session, *, unattended: bool = False) -> Proposal:
+    return session.look(ScopeFilter(), now=NOW, unattended=unattended)
 
 
 def open_session(
@@ -130,9 +130,9 @@ class Project:
         store, limits = open_store(self.root, self.state), Settings(floor=-1.0)
         return Session(store, scorer=scorer, encoder=FakeEncoder(), settings=limits, state_dir=self.state)
 
-    def look(self, **wanted: Any) -> Proposal:
+    def look(self, *, unattended: bool = False, **wanted: Any) -> Proposal:
         with self.open(**wanted) as session:
-            return look(session)
+            return look(session, unattended=unattended)
 
     def plan(self, **wanted: Any) -> Plan:
         return self.look(**wanted).plan

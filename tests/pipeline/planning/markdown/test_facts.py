@@ -58,5 +58,5 @@ def test_a_fact_of_a_log_that_a_memory_denies_is_asked_and_not_filed(project):
 
 def test_unattended_a_rule_goes_into_no_file_of_another_subject(project):
     project.write({LOG: f"- {DECIDED}\n"}, uv=memory_file(UV, name="installs with uv"))
-    appended = [a.survivor for a in project.plan(certain=True).rewrites if isinstance(a, Append)]
+    appended = [a.survivor for a in project.plan(unattended=True).rewrites if isinstance(a, Append)]
     assert appended == [f"{MEMORY}/from_daily_logs.md#whole-file"]

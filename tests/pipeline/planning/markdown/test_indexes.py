@@ -32,19 +32,19 @@ def test_a_plan_gives_the_index_no_line_for_a_file_that_is_gone_by_now(project):
     assert ("b.md" in index.text, "a.md" in index.text) == (True, False)
 
 
-@pytest.mark.parametrize(("certain", "lost"), [(True, ["gone.md"]), (False, ["gone.md", "never.md"])])
-def test_unattended_an_index_loses_only_what_a_commit_took_away(project, certain, lost):
+@pytest.mark.parametrize(("unattended", "lost"), [(True, ["gone.md"]), (False, ["gone.md", "never.md"])])
+def test_unattended_an_index_loses_only_what_a_commit_took_away(project, unattended, lost):
     index = "- [A](a.md)\n- [G](gone.md)\n- [N](never.md)\n- [H](hidden.md)\n"
     project.past(f"{MEMORY}/gone.md").write({".gitignore": "hidden.md\n"}, a=MISO, MEMORY=index)
-    removed = _draft(project, certain=certain).removed
+    removed = _draft(project, unattended=unattended).removed
     assert [line.partition("(")[2].rstrip(")") for line in removed] == lost
 
 
 @pytest.mark.parametrize(
     ("lines", "wish", "shortened"),
     [
-        (0, {}, ["b.md"]), (0, {"certain": True}, []), (0, {"only": ()}, ["a.md", "b.md"]),
-        (134, {"certain": True}, ["a.md", "b.md"]), (200, {"certain": True}, []),  # shortening would reach no limit
+        (0, {}, ["b.md"]), (0, {"unattended": True}, []), (0, {"only": ()}, ["a.md", "b.md"]),
+        (134, {"unattended": True}, ["a.md", "b.md"]), (200, {"unattended": True}, []),  # shortening would reach no limit
     ],
 )  # fmt: skip
 def test_a_pointer_is_shortened_where_it_is_verbose_or_the_index_too_large(project, lines, wish, shortened):
@@ -62,16 +62,16 @@ def test_a_pointer_to_a_file_in_other_letters_stays(project):
 
 
 @pytest.mark.parametrize(
-    ("folder", "certain", "begun"),
+    ("folder", "unattended", "begun"),
     [("memory-bank", True, False), ("memory-bank", False, True), (MEMORY, True, True)],
 )
-def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(project, folder, certain, begun):
+def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(project, folder, unattended, begun):
     root, state = project.write({"memory-bank/a.md": MISO}, b="Ines helps.").root, project.state
     state.mkdir()
     store = MarkdownStore(discover(root, [root / folder]), root=root, state=state)
-    kind, limits = MarkdownKind(store, certain=certain), Settings(scorer="keywords")
+    kind, limits = MarkdownKind(store), Settings(scorer="keywords")
     with Session(store, kind=kind, settings=limits, state_dir=state) as session:
-        assert bool(look(session).plan.rewrites) is begun
+        assert bool(look(session, unattended=unattended).plan.rewrites) is begun
 
 
 def test_what_was_taken_back_in_an_index_stays_so_by_its_lines(project):
@@ -85,15 +85,15 @@ def test_what_was_taken_back_in_an_index_stays_so_by_its_lines(project):
     assert project.text("MEMORY") == index.replace("- [G", "- [c](c.md)\n- [G")
 
 
-@pytest.mark.parametrize(("certain", "goes"), [(False, ["old", "queue_DEPRECATED"]), (True, [])])
-def test_a_file_that_says_it_is_over_gets_no_pointer(project, certain, goes):
+@pytest.mark.parametrize(("unattended", "goes"), [(False, ["old", "queue_DEPRECATED"]), (True, [])])
+def test_a_file_that_says_it_is_over_gets_no_pointer(project, unattended, goes):
     project.write(
         old=memory_file("The queue is blue.", name="Old queue (SUPERSEDED by new.md)"),
         queue_DEPRECATED=memory_file("The web server is Caddy.", name="Web server"),
         kept=memory_file("Packages are looked up first.", name="tests-never-deprecated-packages"),
         new=memory_file("The queue is red and long.", name="Queue"),
     )
-    plan = project.plan(certain=certain)
+    plan = project.plan(unattended=unattended)
     gone = [name for prune in plan.prunes for name in prune.removes]
     assert gone == [f"{MEMORY}/{name}.md" for name in goes]
     assert not any(gone in action.text for action in plan.rewrites for gone in ("old.md", "queue_DEPRECATED"))

@@ -258,7 +258,7 @@ def test_unattended_only_equal_statements_are_merged(project):
         b=memory_file(f"{said} daily.", name="b"),
         c=memory_file(said.replace(" with", ", with"), name="c"),
     )
-    merges = project.look(certain=True).asked.merges
+    merges = project.look(unattended=True).asked.merges
     assert [merge.removes for merge in merges] == [(f"{MEMORY}/c.md",)]
     assert f"{MEMORY}/b.md" not in {m.id for merge in merges for m in merge.members}
 
