@@ -252,10 +252,9 @@ def _markers_exchanged(shared: _Shared) -> list[tuple[str, list[str]]]:
         for unit, place in shared
         if unit.marker != place.marker and {unit.marker, place.marker}.isdisjoint({"by", "", "of"})
     ]
-    for at, (key, mine, theirs) in enumerate(changed):
-        for other, its, others in changed[at + 1 :]:
-            if mine == others and theirs == its:
-                return [(f"{mine}, {theirs}", [key, other])]
+    for (key, mine, theirs), (other, its, others) in itertools.combinations(changed, 2):
+        if mine == others and theirs == its:
+            return [(f"{mine}, {theirs}", [key, other])]
     return []
 
 
@@ -298,10 +297,10 @@ def _regrouped(mine: Sequence[Unit], theirs: Sequence[Unit], *, with_each_other:
     """Words that stand beside other things in their item; whole items may move."""
     common = {unit.key for unit in mine} & {unit.key for unit in theirs}
     wholes, other_wholes = (set(_items(units, common).values()) for units in (mine, theirs))
-    beside, beside_there = _beside(wholes), _beside(other_wholes)
     changed = []
     for key in sorted(common):
-        lost, gained = beside[key] - beside_there[key], beside_there[key] - beside[key]
+        beside, beside_there = _beside(key, wholes), _beside(key, other_wholes)
+        lost, gained = beside - beside_there, beside_there - beside
         if lost and gained and not (_made_of(lost, other_wholes) and _made_of(gained, wholes)):
             changed.append((key, lost, gained))
     return tuple(
@@ -311,12 +310,8 @@ def _regrouped(mine: Sequence[Unit], theirs: Sequence[Unit], *, with_each_other:
     )
 
 
-def _beside(items: Iterable[frozenset[str]]) -> dict[str, set[str]]:
-    beside: dict[str, set[str]] = {}
-    for keys in items:
-        for key in keys:
-            beside.setdefault(key, set()).update(keys - {key})
-    return beside
+def _beside(key: str, items: Iterable[frozenset[str]]) -> set[str]:
+    return set().union(*(keys for keys in items if key in keys)) - {key}
 
 
 def _made_of(keys: set[str], wholes: Iterable[frozenset[str]]) -> bool:

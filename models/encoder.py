@@ -12,6 +12,7 @@ import importlib.util
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import groupby
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -129,14 +130,8 @@ class _LibraryModel:
         return [len(row) for row in ids]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
-        vectors = self._model.encode(
-            list(texts),
-            batch_size=BATCH_SIZE,
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
-        return np.asarray(vectors, dtype=np.float32)
+        how = {"normalize_embeddings": True, "convert_to_numpy": True, "show_progress_bar": False}
+        return np.asarray(self._model.encode(list(texts), batch_size=BATCH_SIZE, **how), dtype=np.float32)
 
 
 def packaged_model_path() -> Path:
@@ -298,13 +293,10 @@ def equal_length_batches(
 ) -> Iterator[list[int]]:
     """Numbers of rows of equal length, at most `size` or `tokens` at a time, shortest first."""
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    start = 0
-    for end in range(1, len(order) + 1):
-        length = lengths[order[start]]
+    for length, group in groupby(order, key=lengths.__getitem__):
+        rows = list(group)
         limit = size if tokens is None else rows_at_once(length, size=size, tokens=tokens)
-        if end - start == limit or end == len(order) or lengths[order[end]] != length:
-            yield order[start:end]
-            start = end
+        yield from (rows[at : at + limit] for at in range(0, len(rows), limit))
 
 
 @contextlib.contextmanager

@@ -15,15 +15,12 @@ _BUSY = frozenset({408, 425, 429})
 
 
 class Failure(NamedTuple):
-    """Why a request has no answer: status code if one came, whether asking again may help, seconds to wait.
+    """Why a request has no answer."""
 
-    `words` say what happened, without any text of the answer.
-    """
-
-    status: int | None
-    passing: bool
-    after: float | None
-    words: str
+    status: int | None  # the code, if one came
+    passing: bool  # whether asking again may help
+    after: float | None  # seconds to wait
+    words: str  # what happened, without any text of the answer
 
 
 def failure_of(error: BaseException, *, longest: float = LONGEST_PAUSE) -> Failure:

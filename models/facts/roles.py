@@ -6,8 +6,10 @@ sentence round. `exchange` finds orders that certainly say something else, `rear
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 
 from ..text.tables import found, listed, pattern, table_set
 from ..text.vocabulary import FRAME_WORDS, content_stems
@@ -125,15 +127,9 @@ def _whole_item(facts: Facts, part: Sequence[Word]) -> bool:
 
 def _clauses(facts: Facts) -> list[frozenset[str]]:
     cuts = [match.start() for match in pattern("clause_end").finditer(facts.text)]
-    clauses: list[list[str]] = [[]]
-    passed = 0
-    for word in facts.words:
-        while passed < len(cuts) and word.start > cuts[passed]:
-            passed += 1
-            clauses.append([])
-        if word.folded not in FRAME_WORDS or word.folded in _BINDING:
-            clauses[-1].append(word.stem)
-    return [frozenset(clause) for clause in clauses if clause]
+    kept = (word for word in facts.words if word.folded not in FRAME_WORDS or word.folded in _BINDING)
+    clauses = groupby(kept, lambda word: bisect_left(cuts, word.start))
+    return [frozenset(word.stem for word in clause) for _, clause in clauses]
 
 
 def _bound_alike(left: Facts, right: Facts) -> bool | None:
