@@ -80,18 +80,15 @@ def test_verdicts_come_in_the_order_of_the_pairs_and_exact_ones_are_never_scored
 
 
 def test_given_thresholds_replace_those_of_the_scorer():
-    assert of_two(*TEXTS, MAYBE).auto is False
-    assert (
-        of_two(*TEXTS, MAYBE, thresholds=Thresholds(auto=0.5, duplicate=0.5, contradiction=0.5)).auto is True
-    )
+    lax = Thresholds(auto=0.5, duplicate=0.5, contradiction=0.5)
+    assert (of_two(*TEXTS, MAYBE).auto, of_two(*TEXTS, MAYBE, thresholds=lax).auto) == (False, True)
 
 
 def test_a_scorer_reads_texts_category_dates_and_cosine():
     a, b = memory("a", "A", days=3), memory("b", "B", days=None)
     read = pair_input(Candidate("a", "b", 0.25), {"a": a, "b": b})
-    assert (read.a, read.b, read.cosine, read.category, read.a_date, read.b_date) == (
-        "A", "B", 0.25, "note", a.created_at, None,
-    )  # fmt: skip
+    assert (read.a, read.b, read.cosine, read.category) == ("A", "B", 0.25, "note")
+    assert (read.a_date, read.b_date) == (a.created_at, None)
 
 
 def test_a_text_that_only_adds_is_left_to_a_person():
@@ -101,25 +98,25 @@ def test_a_text_that_only_adds_is_left_to_a_person():
     assert (verdict.label, verdict.evidence[-1].kind) == (Label.UNSURE, "adds")
 
 
+CAR, PYTHON, TYPE = "Has a green car.", "Project uses Python 3.12", "User's blood type is A+"
+
+
 @pytest.mark.parametrize(
-    ("a", "b", "label"),
+    ("a", "b", "scores", "decided"),
     [
-        ("Project uses Python 3.12", "Project uses Python 3.12.4", Label.UNSURE),
-        ("Project uses Python 3.12", "Project uses Python 3.9", Label.CONTRADICTION),
-        ("User's blood type is A+", "User's blood type is O-", Label.CONTRADICTION),
+        # A value told more exactly is no other value.
+        (PYTHON, "Project uses Python 3.12.4", (0.05, 0.9, 0.05), (Label.UNSURE, False)),
+        (PYTHON, "Project uses Python 3.9", (0.05, 0.9, 0.05), (Label.CONTRADICTION, False)),
+        (TYPE, "User's blood type is O-", (0.05, 0.9, 0.05), (Label.CONTRADICTION, False)),
+        # What is over for one text still holds for the other, or was meant by both: a person knows.
+        (CAR, "Owns a green car.", DUPLICATE, (Label.DUPLICATE, True)),
+        (CAR, "Sold the green car.", DUPLICATE, (Label.DUPLICATE, False)),
+        (CAR, "No longer has the green car.", DUPLICATE, (Label.CONTRADICTION, False)),
     ],
 )
-def test_a_value_told_more_exactly_is_no_other_value(a, b, label):
-    assert of_two(a, b, (0.05, 0.9, 0.05)).label is of_two(b, a, (0.05, 0.9, 0.05)).label is label
-
-
-@pytest.mark.parametrize(
-    ("other", "auto"),
-    [("Owns a green car.", True), ("Sold the green car.", False), ("No longer has the green car.", False)],
-)
-def test_a_text_that_alone_tells_of_an_end_is_not_merged_unattended(other, auto):
-    """What is over for one text still holds for the other, or was meant by both: a person knows."""
-    assert of_two("Has a green car.", other, DUPLICATE).auto is auto
+def test_what_evidence_makes_of_a_sure_scorer(a, b, scores, decided):
+    for verdict in (of_two(a, b, scores), of_two(b, a, scores)):
+        assert (verdict.label, verdict.auto) == decided
 
 
 @pytest.mark.parametrize(

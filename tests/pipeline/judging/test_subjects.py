@@ -56,45 +56,38 @@ def test_settings_come_before_the_built_in_lists() -> None:
     assert keys_of(memories).subjects == ACCOUNT
 
 
-def test_an_unknown_key_is_unclear_while_its_values_group() -> None:
-    def unclear(*values: object) -> frozenset[str]:
-        memories = [memory(str(i), PAYS, metadata={"lane": value}) for i, value in enumerate(values)]
-        return keys_of(memories).unclear
-
-    assert unclear("north", "south", "north", "south", "south") == {"lane"}
-    assert unclear("north", "south") == {"lane"}
-    assert unclear("north", "north") == frozenset()
-    assert unclear("2026-01-04", "2026-01-05") == frozenset()
-    assert unclear("one", "two", "three", "four", "five") == frozenset()
-    assert unclear("7", 8, 2.5, True) == frozenset()
-    remarks = "seen on the way to the station by chance", "told by a friend of hers on Monday"
-    assert unclear(*remarks) == frozenset()
+REMARKS = "seen on the way to the station by chance", "told by a friend of hers on Monday"
 
 
-def test_only_a_key_that_both_have_tells_them_apart() -> None:
-    kestrel, vellum = about("a", account="Kestrel"), about("b", account="Vellum")
-    found = apart(kestrel, vellum, MetadataKeys(ACCOUNT))
-    assert found == Evidence("subject", "account: Kestrel / Vellum", veto=True)
-    assert apart(kestrel, about("b", account="kestrel."), MetadataKeys(ACCOUNT)) is None
-    assert apart(kestrel, about("b", project="x"), MetadataKeys(ACCOUNT | {"project"})) is None
-    assert apart(kestrel, about("b"), MetadataKeys(ACCOUNT)) is None
+@pytest.mark.parametrize("values", [("north", "south", "north", "south", "south"), ("north", "south")])
+def test_an_unknown_key_is_unclear_while_its_values_group(values: tuple[str, ...]) -> None:
+    others = (
+        ("north", "north"),
+        ("2026-01-04", "2026-01-05"),
+        ("one", "two", "three", "four", "five"),
+        ("7", 8, 2.5, True),
+    )
+    for given_values in (values, *others, REMARKS):
+        memories = [about(str(i), lane=value) for i, value in enumerate(given_values)]
+        assert keys_of(memories).unclear == ({"lane"} if given_values == values else frozenset())
 
 
-def test_a_part_of_a_name_and_an_unclear_key_are_a_persons_decision() -> None:
-    kestrel, optics = about("a", account="Kestrel"), about("b", account="Kestrel Optics")
-    part = Evidence("metadata", "account: Kestrel / Kestrel Optics")
-    assert apart(kestrel, optics, MetadataKeys(ACCOUNT)) == part
-    north, south = about("a", lane="north"), about("b", lane="south")
-    assert apart(north, south, MetadataKeys(ACCOUNT)) is None
-    unclear = MetadataKeys(ACCOUNT, frozenset({"lane"}))
-    assert apart(north, south, unclear) == Evidence("metadata", "lane: north / south")
-
-
-def test_lists_are_compared_as_a_whole() -> None:
-    one, other = about("a", projects=["x", "y"]), about("b", projects=["y", "x"])
-    keys = frozenset({"projects"})
-    assert subjects.subjects_of(one, keys) == {"projects": "x, y"}
-    assert apart(one, other, MetadataKeys(keys)) is None
+@pytest.mark.parametrize(
+    ("a", "b", "unclear", "told"),
+    [
+        ({"account": "Kestrel"}, {"account": "Vellum"}, "", Evidence("subject", "account: Kestrel / Vellum", veto=True)),
+        ({"account": "Kestrel"}, {"account": "kestrel."}, "", None),
+        ({"account": "Kestrel"}, {"project": "x"}, "", None),
+        ({"account": "Kestrel"}, {}, "", None),
+        ({"project": ["x", "y"]}, {"project": ["y", "x"]}, "", None),  # lists are compared as a whole
+        ({"account": "Kestrel"}, {"account": "Kestrel Optics"}, "", Evidence("metadata", "account: Kestrel / Kestrel Optics")),
+        ({"lane": "north"}, {"lane": "south"}, "", None),
+        ({"lane": "north"}, {"lane": "south"}, "lane", Evidence("metadata", "lane: north / south")),
+    ],
+)  # fmt: skip
+def test_a_key_that_both_have_tells_them_apart_or_leaves_it_to_a_person(a, b, unclear, told) -> None:
+    keys = MetadataKeys(ACCOUNT | {"project"}, frozenset(filter(None, [unclear])))
+    assert apart(about("a", **a), about("b", **b), keys) == told
 
 
 def test_the_judged_text_names_the_subject_once() -> None:

@@ -136,21 +136,16 @@ def test_whatever_decides_makes_a_night_judge_anew(night, more):
     assert night(store, **{"settings": Settings(floor=-1.0)} | more)[1]
 
 
-def test_other_rules_judge_anew(night, monkeypatch):
-    assert all((Path(engine.__file__).parents[2] / name).exists() for name in engine._RULES)
-    store = messy_store()
-    night(store)
-    monkeypatch.setattr(engine, "rules_digest", lambda: "another version")
-    assert night(store)[1]
-
-
-def test_a_refusal_elsewhere_leaves_a_scope_as_it_was(night):
+def test_a_refusal_elsewhere_leaves_a_scope_as_it_was_and_other_rules_judge_anew(night, monkeypatch):
     store = messy_store()
     others = [memory("b1", "Rows on Sundays.", scope=BOB), memory("b2", "Rows every Sunday.", scope=BOB)]
     store.rows |= InMemoryStore(others).rows
     night(store)
     asked = night(store, rejected=frozenset({rejection_key(*others)}))[1]
     assert asked == 0  # the refused pair is the only one of its scope
+    assert all((Path(engine.__file__).parents[2] / name).exists() for name in engine._RULES)
+    monkeypatch.setattr(engine, "rules_digest", lambda: "another version")
+    assert night(store)[1]
 
 
 @pytest.mark.parametrize(

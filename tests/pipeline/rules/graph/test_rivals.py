@@ -35,10 +35,9 @@ def test_a_word_with_which_few_of_many_names_begin_is_no_project():
     many = [f"{letter * 4} {letter * 5}" for letter in "abcdefghijklmnopqrstuvwxyzäöüé"]
     assert len(same_names(map(node, names))) == 1
     assert not same_names(map(node, [*names, *many]))
-
-
-def test_a_folder_is_not_what_it_is_of():
-    assert same_names([node("Vercel"), node(".vercel", kind="Directory")]) == {}
+    assert (
+        same_names([node("Vercel"), node(".vercel", kind="Directory")]) == {}
+    )  # a folder is not what it is of
     assert same_names([node("docs", kind="Folder"), node("Docs", kind="Directory")])
 
 
