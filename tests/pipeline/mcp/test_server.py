@@ -112,6 +112,20 @@ class TestApply:
         assert (again["conflicts"], again["left_open"]) == ([], 1)
         assert "skipped: resolve" in dream("reject", "--list").stdout
 
+    def test_conflicts_that_share_memories_are_asked_with_each_other(self, serve, store, monkeypatch):
+        homes = {
+            name: f"Lives in {town}." for name, town in (("h1", "Porto"), ("h2", "Faro"), ("h3", "Braga"))
+        }
+        rows = [memory(name, text, days=9 - int(name[1])) for name, text in homes.items()]
+        store.rows = InMemoryStore(rows).rows
+        fake = FakeScorer(default=lambda _a, _b: (0.0, 0.95, 0.05))
+        monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: fake)
+        _, plan = planned(serve)
+        asked = [item["id"] for item in plan["conflicts"]]
+        assert len(asked) == 3
+        assert [item["asked_with"] for item in plan["conflicts"]] == [asked] * 3
+        assert "Conflicts (3, in 1 question):" in plan["report"]
+
     def test_refusals_alone_survive_another_plan(self, serve: Serve, store: InMemoryStore) -> None:
         agent, before = serve(), whole(store)
         plan = agent.ask("dream_plan")

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from builders import ALICE, BOB, NOW, memory
+from builders import ALICE, BOB, NOW, memory, plan_of
 from hypothesis import given, settings
 from mem0_dream.pipeline.answers import content_key
 from mem0_dream.pipeline.plan import Member, Merge, NewText, Plan, Prune, Resolve, ScopeTotal, TextChange
@@ -15,10 +15,18 @@ from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.reporting.html import history_data, lost_words, nearby, page_data, render, run_point
 from mem0_dream.pipeline.reporting.text import changed_lines, differing
 from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
+from mem0_dream.testing import FakeScorer, InMemoryStore
 from messy import TEXTS, plans
 from reviewing import HOSTILE, crowded, data_of, many_world, small_world
 
 PRUNE = Prune(id="p1", scope=ALICE, category=None, members=(Member("m", "Fixed bug"),), reason="vague")
+
+
+def test_conflicts_that_share_memories_say_so() -> None:
+    towns = ("Porto", "Faro", "Braga")
+    store = InMemoryStore([memory(town, f"Lives in {town}.", days=n) for n, town in enumerate(towns)])
+    plan = plan_of(store, FakeScorer(default=lambda _a, _b: (0.0, 0.95, 0.05)))
+    assert [card["shares"] for card in page_data(plan)["cards"]] == [[1, 3], [2, 3], [3, 3]]
 
 
 class TestEverything:
