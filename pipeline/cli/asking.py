@@ -136,7 +136,7 @@ class Questions:
                         gone.update(() if conflict.said else conflict.b if say == Say.A else conflict.a)
 
     def _conflict(self, conflict: Resolve, earlier: Answer | None) -> str:
-        echo(self._shown.sides(conflict))
+        echo([*self._shown.sides(conflict), *self._shown.why(conflict)])
         given = earlier.say if earlier is not None else None
         if given is not None:
             click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
@@ -220,7 +220,7 @@ class Questions:
             answers = _answers("merge", "always", *(["sides"] if sides else []))
             asked_so = ("The same fact? ", "[y/n/a/b/s/q]" if sides else "[y/n/s/q]")
         else:
-            echo(self._shown.sides(doubt))
+            echo([*self._shown.sides(doubt), *self._shown.why(doubt)])
             told, answers = _HELP["conflict"], _answers("conflict", "possible conflict", "always")
             asked_so = ("Which holds? ", "[a/b/n/still/s/q]")
         self._explain(told)

@@ -154,9 +154,11 @@ def told_once(evidence: Iterable[Evidence]) -> list[Evidence]:
 
 def _within(item: Evidence, other: Evidence) -> bool:
     """Whether only one text says both, and the other detail holds this one: two times, two times weekly."""
-    mine, theirs = (each.detail.split(" / ") for each in (item, other))
-    if item.veto or len(mine) != 2 or len(theirs) != 2 or "-" not in mine or mine == theirs:
+    mine, theirs = (each.detail.casefold().split(" / ") for each in (item, other))
+    if item.veto or len(mine) != 2 or len(theirs) != 2 or "-" not in mine:
         return False
+    if mine == theirs:
+        return other.veto
     return all(x == y if "-" in (x, y) else f" {x} " in f" {y} " for x, y in zip(mine, theirs, strict=True))
 
 

@@ -277,7 +277,16 @@ class Report:
         told = (self._reasons(doubt, each) for each in doubt.verdicts)
         return [*lines, *(f"  {each}" for each in told if each)]
 
-    def _reasons(self, doubt: Merge, verdict: Verdict) -> str:
+    def why(self, conflict: Resolve) -> list[str]:
+        """Why both sides of a conflict cannot hold, in words."""
+        shown = {conflict.a[0], conflict.b[0]}
+        judged = [
+            each for each in conflict.verdicts if {each.pair.a, each.pair.b} == shown
+        ] or conflict.verdicts
+        told = (self._reasons(conflict, each) for each in judged)
+        return [_safe(f"  {each}") for each in told if each]
+
+    def _reasons(self, doubt: Merge | Resolve, verdict: Verdict) -> str:
         texts = {member.id: member.text for member in doubt.members}
         a, b = (texts.get(name, "") for name in (verdict.pair.a, verdict.pair.b))
         if doubt.said or not (a and b):

@@ -143,6 +143,8 @@ def test_what_another_detail_holds_is_not_told_by_itself() -> None:
     shorter, longer = Evidence("number", "- / two times"), Evidence("frequency", "- / two times weekly")
     assert spoken([shorter, longer]) == "Only B says *two times weekly*."
     assert len(told_once([replace(shorter, veto=True), longer])) == 2
+    denied = [Evidence("quantifier", "- / never"), Evidence("negation", "- / Never", veto=True)]
+    assert spoken(denied) == "One denies what the other says: only B says *Never*."
     assert len(told_once([Evidence("number", "two times / -"), longer])) == 2
 
 
