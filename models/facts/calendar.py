@@ -105,16 +105,12 @@ def _year_alone(match: re.Match[str]) -> tuple[Day, ...]:
 def _named(match: re.Match[str]) -> list[Day]:
     """Days of a match that names a month, unless its numbers cannot be a date."""
     groups = match.groupdict()
-    month = int(groups["m"]) if groups["m"].isdigit() else _month(groups["m"])
+    month = int(groups["m"]) if groups["m"].isdigit() else MONTH_NUMBER[groups["m"].lower().rstrip(".")]
     said = [groups[name].lower() for name in ("d", "d2") if groups.get(name)]
     days = [ORDINALS.get(day) or int("".join(filter(str.isdigit, day))) for day in said]
     if not 1 <= month <= 12 or not all(1 <= day <= 31 for day in days):
         return []
     return [Day(match.group().strip(), _year(groups.get("y")), month, day) for day in days or (None,)]
-
-
-def _month(name: str) -> int:
-    return MONTH_NUMBER[name.lower().rstrip(".")]
 
 
 def _year(text: str | None) -> int | None:
@@ -151,7 +147,7 @@ DAYS_READ: tuple[Row[Day], ...] = (
     ),
     ("week", lambda m: (Day(m[0], part=f"week {int(m['w'])}"),)),
     ("decade", lambda m: (Day(m[0], part=f"decade {m[1] or m[2]}"),)),
-    ("month_alone", lambda m: (Day(m[0], None, _month(m["m"])),)),
+    ("month_alone", lambda m: (Day(m[0], None, MONTH_NUMBER[m["m"].lower().rstrip(".")]),)),
     ("year", _year_alone),
     ("short_year", lambda m: (Day(m[0], _year(m["y"])),)),
 )

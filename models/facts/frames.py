@@ -171,9 +171,9 @@ def swap(left: Facts, right: Facts) -> Change | None:
     """Return the different words that two texts hold in one place of an otherwise equal sentence."""
     mine, theirs = left.words, right.words
     shorter = min(len(mine), len(theirs))
-    head = next((i for i in range(shorter) if not _alike(mine[i], theirs[i])), shorter)
+    head = next((i for i in range(shorter) if mine[i].stem != theirs[i].stem), shorter)
     rest = shorter - head
-    tail = next((i for i in range(rest) if not _alike(mine[-1 - i], theirs[-1 - i])), rest)
+    tail = next((i for i in range(rest) if mine[-1 - i].stem != theirs[-1 - i].stem), rest)
     core, other = mine[head : len(mine) - tail], theirs[head : len(theirs) - tail]
     frame = _content((*mine[:head], *mine[len(mine) - tail :]))
     parts = _content(core), _content(other)
@@ -189,7 +189,8 @@ def swap_of_one(left: Facts, right: Facts) -> tuple[Word, Word] | None:
     """Return the words in the only place in which two texts of equal length differ."""
     if len(left.words) != len(right.words):
         return None
-    swapped = [pair for pair in zip(left.words, right.words, strict=True) if not _alike(*pair)]
+    pairs = zip(left.words, right.words, strict=True)
+    swapped = [(mine, theirs) for mine, theirs in pairs if mine.stem != theirs.stem]
     return swapped[0] if len(swapped) == 1 else None
 
 
@@ -197,15 +198,11 @@ def _content(words: Sequence[Word]) -> list[Word]:
     return [word for word in words if word.folded not in FRAME_WORDS]
 
 
-def _alike(mine: Word, theirs: Word) -> bool:
-    return mine.stem == theirs.stem
-
-
 def _explained(core: Sequence[Word], other: Sequence[Word]) -> bool:
     """Whether two exchanged parts may mean the same: a shared stem or synonym, or other punctuation."""
     if "".join(word.folded for word in core) == "".join(word.folded for word in other):
         return True
-    return any(_alike(x, y) or synonyms(x.folded, y.folded) for x in core for y in other)
+    return any(x.stem == y.stem or synonyms(x.folded, y.folded) for x in core for y in other)
 
 
 def _typed(part: Sequence[Word], facts: Facts) -> bool:

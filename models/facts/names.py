@@ -88,11 +88,9 @@ class Name(Detail):
         shared = set(self.phrase) & set(other.phrase)
         if not shared:
             return True
-        ends = (
-            zip(self.phrase, other.phrase, strict=False),
-            zip(self.phrase[::-1], other.phrase[::-1], strict=False),
-        )
-        return any(mine == theirs for pairs in ends for mine, theirs in pairs)
+        from_behind = zip(self.phrase[::-1], other.phrase[::-1], strict=False)
+        pairs = (*zip(self.phrase, other.phrase, strict=False), *from_behind)
+        return any(mine == theirs for mine, theirs in pairs)
 
 
 def names(page: Page) -> tuple[Name, ...]:

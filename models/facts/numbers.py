@@ -101,7 +101,8 @@ class Number(Detail):
         return "" if self.unit is None else self.unit.dimension
 
     def _same(self, other: Number, /) -> bool:
-        if self.value == other.value and self._units_agree(other) and self._periods_agree(other):
+        periods = self.period is None or other.period is None or near(self.period, other.period, _TOLERANCE)
+        if self.value == other.value and self._units_agree(other) and periods:
             return True
         if self.unit is not None and other.unit is not None:
             return self._converted_agrees(other)
@@ -119,9 +120,6 @@ class Number(Detail):
         if "weak" in (self.form, other.form):
             return False
         return self.dimension == other.dimension and (self.form == "ordinal") == (other.form == "ordinal")
-
-    def _periods_agree(self, other: Number) -> bool:
-        return self.period is None or other.period is None or near(self.period, other.period, _TOLERANCE)
 
     def _units_agree(self, other: Number) -> bool:
         if self.unit is None or other.unit is None or self.unit.name == other.unit.name:
