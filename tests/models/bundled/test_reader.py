@@ -114,9 +114,11 @@ def test_a_reading_that_is_not_sure_costs_a_memory_nothing(unsure: int, count: i
     assert seen == {frozenset((pair.a, pair.b)) for pair in NEAR[:count]}
 
 
-def test_neither_order_nor_sides_play_a_part() -> None:
+def test_neither_order_nor_sides_play_a_part_and_groups_take_no_room_from_each_other() -> None:
     turned = [pair.swapped() for pair in NEAR[::-1]]
     assert read_of(turned, WORTH[::-1], set()) == read_of(NEAR, WORTH, set())
+    others = [replace(pair, group=(("user_id", "other"),), b=f"{pair.b}!") for pair in NEAR]
+    assert len(read_of([*NEAR, *others], [*WORTH, *WORTH], set())) == 2 * ENOUGH
 
 
 def test_a_pair_is_read_only_while_both_have_room() -> None:
@@ -124,8 +126,3 @@ def test_a_pair_is_read_only_while_both_have_room() -> None:
     for near, read in ((MANY, False), (ENOUGH - 1, True)):
         seen = read_of([*NEAR[:near], lone], [*WORTH[:near], 0.01], set())
         assert (frozenset((lone.a, lone.b)) in seen) is read
-
-
-def test_groups_do_not_take_room_from_each_other() -> None:
-    others = [replace(pair, group=(("user_id", "other"),), b=f"{pair.b}!") for pair in NEAR]
-    assert len(read_of([*NEAR, *others], [*WORTH, *WORTH], set())) == 2 * ENOUGH
