@@ -138,9 +138,7 @@ class TestOverHttp:
             ([Reply(after=60)], 1, "2 of 3 pairs answered (2 duplicate); 1 stays unsure: 1 late."),
         ],
     )
-    def test_what_is_no_strict_verdict_in_time_leaves_the_pair_unsure(
-        self, ask, model, replies, unsure, told
-    ):
+    def test_what_is_no_verdict_in_time_leaves_the_pair_unsure(self, ask, model, replies, unsure, told):
         model.replies = [*replies]
         asked = ask(second_opinion_timeout=2)
         assert asked.said[1].startswith(f"second opinion: {told}")

@@ -8,9 +8,7 @@ from mem0_dream.models.bundled.calibrator import Calibrator
 from mem0_dream.scripts.train.calibrate import flatten
 
 
-def stump(
-    threshold: float = 0.5, low: float = -1.0, high: float = 1.0, *, missing_left: bool = False
-) -> Calibrator:
+def stump(threshold=0.5, low=-1.0, high=1.0, *, missing_left=False) -> Calibrator:
     def ints(*row: int) -> np.ndarray:
         return np.array(row, np.int32)
 

@@ -51,9 +51,7 @@ def test_neither_order_nor_company_plays_a_part(screen: Screen, labelled: Labell
     assert [bool(screen.worth([pair])[0] > 0) for pair in pairs[:20]] == read[:20].tolist()
 
 
-def test_what_passed_the_screen_is_not_screened_again_to_be_scored(
-    labelled: Labelled, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_passed_the_screen_is_not_screened_again_to_be_scored(labelled, monkeypatch) -> None:
     pairs, worth, screened = labelled[0][:120], Screen.worth, list[PairInput]()
     expected = BundledScorer().score(pairs)
 
@@ -78,10 +76,8 @@ def test_a_pair_of_which_no_store_is_known_is_read(screen: Screen) -> None:
     assert screen.worth([]).shape == (0,)
 
 
-def test_texts_are_read_and_compared_once_for_the_pairs_that_words_leave(
-    screen: Screen, labelled: Labelled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second night finds the tokens of a neighbour on disk, and the comparison of two that it knows."""
+def test_texts_are_read_and_compared_once_for_pairs_that_words_leave(screen, labelled, tmp_path, monkeypatch):
+    # The second night finds the tokens of a neighbour on disk, and the comparison of two that it knows.
     pairs = labelled[0][:200]
     stages: list[tuple[str, int, int]] = []
     read: list[tuple[int, ...]] = []
