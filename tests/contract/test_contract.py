@@ -67,7 +67,6 @@ class TestCommandLine:
             assert all(line.strip() in shown for line in new), (name, new)
 
     def test_state_is_private_whatever_the_folder_allows(self, world, call, own_state):
-        """Texts stand in it, so nobody else may read a file of it."""
         own_state.chmod(0o777)
         before = os.umask(0)
         try:
@@ -228,7 +227,6 @@ class TestLibrary:
 
     @pytest.mark.parametrize("after", [False, True])
     def test_a_killed_run_is_finished_once(self, world: World, tmp_path: Path, after: bool) -> None:
-        """Resumed it gives what an unkilled run gives; resumed again it has nothing to do; undone it is as before."""
         before, state = world.content(), tmp_path / "library-state"
         with world.session(state) as session:
             plan = session.propose(EVERYTHING, now=NOW)

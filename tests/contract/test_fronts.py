@@ -73,7 +73,6 @@ FRONTS: dict[str, Callable[[World, Path, Plan, Answers], None]] = {
 
 
 def everything(plan: Plan) -> dict[str, str]:
-    """Yes to each change; B holds."""
     return {action.id: "b" if isinstance(action, Resolve) else "yes" for action in plan.actions}
 
 

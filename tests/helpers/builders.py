@@ -62,7 +62,6 @@ def state(path: Path) -> Path:
 
 
 def skipped(session: Session, actions: Iterable[Action]) -> None:
-    """Leave them open, as a person does who skips them."""
     session.journal.answer(
         session.store.fingerprint, [Answer.to(action, Say.SKIP, at=NOW) for action in actions]
     )

@@ -90,7 +90,6 @@ def store() -> InMemoryStore:
 
 @pytest.fixture
 def dream(store: InMemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """The command line on the test's store: `dream("--all", answers="")`."""
     config = tmp_path / "mem0.yaml"
     config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {OWN}\n")
     monkeypatch.setattr("mem0_dream.pipeline.stores.open_store", lambda _config, **_: store)

@@ -108,7 +108,6 @@ class Project:
         self.before: dict[str, tuple[bytes, int, int]] = {}
 
     def write(self, files: Mapping[str, str | bytes] | None = None, **memories: str) -> Project:
-        """Write files by their paths, and memories by their names."""
         write_tree(
             self.root, {**(files or {}), **{f"{MEMORY}/{name}.md": memories[name] for name in memories}}
         )

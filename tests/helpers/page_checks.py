@@ -37,7 +37,6 @@ def card(page: Page, words: str) -> Locator:
 
 
 def say(page: Page, words: str, answer: str = "yes", told: str = "Accepted") -> Locator:
-    """Answer the card with these words, and wait until the answer is kept."""
     chosen = card(page, words)
     chosen.locator(f'[data-say="{answer}"]').click()
     chosen.get_by_text(told).first.wait_for()
@@ -52,7 +51,6 @@ def reviewed(page: Page, world: World) -> Iterator[None]:
 
 
 def do(page: Page, *actions: str, told: str = "") -> None:
-    """Press the buttons of these actions one after the other, and wait until the page tells of it."""
     for action in actions:
         page.click(f'[data-do="{action}"]')
     if told:

@@ -87,7 +87,6 @@ def small_store() -> InMemoryStore:
 
 
 def crowded() -> dict[str, Any]:
-    """One proposal with one neighbour and a stranger."""
     import numpy as np
 
     texts = {"bug": "Fixed bug", "more": "Fixed the bug in the parser", "tea": "Likes tea"}
@@ -101,7 +100,6 @@ def crowded() -> dict[str, Any]:
 
 
 def small_scorer() -> FakeScorer:
-    """What is thought of the pairs of the small store."""
     texts = {name: row["text"] for name, row in small_store().rows.items()}
     answers = {"dog": SURE, "run": SURE, "tabs": AGAINST, "sea": MAYBE}
     return FakeScorer({(texts[f"{of}1"], texts[f"{of}2"]): answer for of, answer in answers.items()})
@@ -128,8 +126,6 @@ def many(count: int) -> tuple[InMemoryStore, FakeScorer]:
 
 @dataclass
 class World:
-    """A store in memory, and how a review reaches it."""
-
     store: InMemoryStore
     scorer: FakeScorer
     state: Path

@@ -68,7 +68,6 @@ class TestUndo:
             assert len(session.propose(ScopeFilter(), now=NOW).prunes) == 1
 
     def test_copies_stay_apart(self, tmp_path: Path) -> None:
-        """Equal texts whose merge was taken back are not folded again, however many there are."""
         held = InMemoryStore([memory(name, DOG) for name in "abc"])
         with session_on(held, folder=tmp_path) as session:
             result = session.apply(session.propose(ScopeFilter(), now=NOW), now=NOW)
@@ -148,7 +147,6 @@ def test_a_memory_that_still_holds_is_not_stale_again() -> None:
 
 
 def test_a_conflict_whose_sides_both_still_hold_is_not_asked_again() -> None:
-    """The answer is kept under its own name, and gives both sides the day on which it was given."""
     a, b = memory("a", "Likes tea at noon", days=100), memory("b", "Likes tea at one", days=3)
     store = InMemoryStore([a, b])
     scorer = FakeScorer(default=lambda _a, _b: CONTRADICTION)

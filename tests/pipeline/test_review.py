@@ -83,7 +83,6 @@ class TestAnswers:
         assert reviewed(session)[1].answers == {}
 
     def test_one_answer_drops_no_other_change(self) -> None:
-        """A sentence that lost takes neither a new text nor a merge of its memory along."""
         a, b = Member("a", "Deploys on Fridays. See lib/pay.py."), Member("b", "Never deploys on Fridays.")
         given = {"scope": ALICE, "category": None}
         sides: Any = {"a": ("a",), "b": ("b",), "said": ("Deploys on Fridays.", b.text)}

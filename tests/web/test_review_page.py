@@ -206,7 +206,6 @@ class TestApply:
         apply(review)
 
     def test_progress_is_told_while_it_goes_on(self, page, tmp_path):
-        """The page asks how far it is, and the store is slow."""
         import time
 
         world = many_world(24, tmp_path / "state")

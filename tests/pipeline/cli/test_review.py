@@ -157,7 +157,6 @@ class TestAsked:
         assert json.dumps(store.rows, sort_keys=True) == before
 
     def test_a_no_and_a_skip_are_not_asked_again(self, dream: Invoke, watched: None) -> None:
-        """Until a text changes; what was not reached because of q is asked another time."""
         dream(*ALL, answers="y\nn\n\nq\ny\n")
         again = dream(*ALL, answers="\n").stdout
         assert "1 more pair may contradict. Look at it? [y/N/all]" in again
@@ -256,7 +255,6 @@ class TestAsked:
 
 
 def test_rival_values_are_never_offered_as_one_text() -> None:
-    """However alike the texts are: 20 mg and 40 mg are not merged by a slip of the finger."""
     texts = "Takes 20 mg of lisinopril daily.", "Takes 40 mg of lisinopril daily."
     store = InMemoryStore([memory("a", texts[0]), memory("b", texts[1])])
     plan = plan_of(store, FakeScorer({texts: (0.97, 0.0, 0.03)}))
@@ -269,8 +267,6 @@ def test_the_most_probable_pair_comes_first(store: InMemoryStore, scorer: FakeSc
 
 
 class TestOutOfDate:
-    """What a settled conflict may have made untrue is asked about at once, where a person is."""
-
     @pytest.fixture
     def store(self, monkeypatch: pytest.MonkeyPatch) -> InMemoryStore:
         """A home that changed, and a memory that names the old one."""

@@ -60,7 +60,6 @@ class TestCommands:
         assert store.rows["bug"]["text"] == "Fixed the login bug of June."
 
     def test_a_plan_on_the_output_can_be_applied_from_the_input(self, store, dream):
-        """`plan | apply -` works, but only with --yes, since the input is taken."""
         before = whole(store)
         plan = dream("plan", *ALICE).stdout
         assert whole(store) == before
@@ -232,7 +231,6 @@ def test_the_clock_is_read_only_here() -> None:
 
 
 def test_of_two_known_stores_one_has_to_be_named(tmp_path: Path, own_state: Path) -> None:
-    """Which newest run is meant would be a guess; what can be said is shown."""
     roots = [tmp_path / name for name in ("one", "two")]
     for root in roots:
         write_tree(root, {f"{MEMORY}/{file}.md": "Use tabs in Go files." for file in ("a", "b")})

@@ -68,7 +68,6 @@ def test_a_sign_of_life_comes_before_anything_is_imported_or_opened(tmp_path):
     ("verbose", "module", "shown"), [(0, "mem0.embeddings", 0), (1, "mem0.embeddings", 1), (0, "ours", 1)]
 )
 def test_what_mem0_will_have_to_change_is_no_news_for_its_user(verbose: int, module: str, shown: int) -> None:
-    """A nightly job mails its error stream; with -v everything is there."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         set_up_logs(verbose, as_json=False)

@@ -27,7 +27,6 @@ CHANGING = {"dream_apply", "dream_undo", "dream_forget"}
 
 @pytest.fixture
 def serve(store: InMemoryStore, dream: Invoke, tmp_path: Path) -> Serve:
-    """An agent on the test's store: `serve(allow_write=False, settings="{max_delete: 0}")`."""
 
     def start(*, settings: str = "", **options: Any) -> Agent:
         section = settings.replace("{", f"{OWN[:-1]}, ", 1) if settings else OWN

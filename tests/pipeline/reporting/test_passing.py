@@ -51,7 +51,6 @@ def _before(action: Relate) -> set[tuple[str, str]]:
 
 
 def _graph_report(plan: Plan) -> GraphReport:
-    """The report on the graph whose relations are those that the plan saw."""
     lines = [
         {"type": "relation", "from": action.source, "to": target, "relationType": kind}
         for action in plan.actions
