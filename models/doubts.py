@@ -14,6 +14,7 @@ from .facts import extract
 from .facts.frames import crosswise, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
+from .restated import one_of_family
 from .same_statement import respelt, set_apart, told_by_a_sign
 from .stance import steps, tenses
 from .text.tables import listed, marked, pattern, table_lines
@@ -80,6 +81,7 @@ def _other_letters(a: str, b: str) -> Words:
         or respelt(a, b)
         or told_by_a_sign(a, b)
         or set_apart(a, b)
+        or one_of_family(a, b)
         or _either(_of_users, a, b)
     )
 

@@ -67,7 +67,8 @@ def restated(a: str, b: str) -> str | None:
     if long or unread.search(left) or unread.search(right) or not _same_words(_words(left), _words(right)):
         return None
     spelled = {*spelt.findall(left)[1:], *spelt.findall(right)[1:]}
-    if len(spelled) > len(set(map(fold, spelled))):  # a word with a capital in one place only
+    # a word with a capital in one place only
+    if len(spelled) > len(set(map(fold, spelled))) or any(one_of_family(left, right)):
         return None
     if left == right:
         return "the same words set apart"
@@ -82,6 +83,17 @@ def restated(a: str, b: str) -> str | None:
     if said and any(item.kind not in kinds or (item.veto and not turned) for item in compare(left, right)):
         return None
     return said
+
+
+def one_of_family(a: str, b: str) -> tuple[str, ...]:
+    """A name in one text that is the plural of one in the other: the Smiths, Smith."""
+    found = (
+        {word for word in pattern("word_of_brief").findall(text) if word[0].isupper()} for text in (a, b)
+    )
+    mine, theirs = found
+    plural = next((word for word in sorted(mine - theirs) if f"{word}s" in theirs - mine), "")
+    single = next((word for word in sorted(theirs - mine) if f"{word}s" in mine - theirs), "")
+    return (plural, f"{plural}s") if plural else (f"{single}s", single) if single else ()
 
 
 @lru_cache(maxsize=CACHED_TEXTS)

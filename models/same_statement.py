@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
+from itertools import product
 
 from .facts import Clock, Day, Facts, Frequency, Number, Weekday, extract
 from .facts.calendar import MONTH_NUMBER, WEEKDAY_NUMBER
@@ -70,8 +71,11 @@ def same_statement(a: str, b: str) -> bool:
 
 def sameness(a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None) -> str | None:
     """Say in what texts of one statement differ, None of two; the dates are for "yesterday" and the like."""
-    if told_by_a_sign(a, b):
-        return None
+    said = _sameness(a, b, a_date, b_date)
+    return None if said and told_by_a_sign(a, b) else said
+
+
+def _sameness(a: str, b: str, a_date: datetime | None, b_date: datetime | None) -> str | None:
     if exact_key(a) == exact_key(b):
         return SAME_WORDS
     first, second, said = a, b, ""
@@ -96,6 +100,14 @@ def told_by_a_sign(a: str, b: str) -> tuple[str, ...]:
     for word in sorted(mine.keys() & theirs.keys()):
         if mine[word].isdisjoint(theirs[word]):
             return min(mine[word]), min(theirs[word])
+    written, written_there = _decimals(a), _decimals(b)
+    for value in sorted(written.keys() & written_there.keys()):
+        if written[value] != written_there[value]:
+            return written[value], written_there[value]
+    codes, codes_there = _codes(a) - _codes(b), _codes(b) - _codes(a)
+    for x, y in product(sorted(codes), sorted(codes_there)):
+        if x.startswith(y) or y.startswith(x):
+            return x, y
     for signs in (_bits, _signs):
         if (left := signs(a)) != (right := signs(b)):
             return left or "-", right or "-"
@@ -119,6 +131,18 @@ def _has_case(text: str) -> bool:
     inside = [word.text for word in extract(text).words if not word.opens and word.text.isalpha()]
     small = sum(word.islower() for word in inside)
     return any(map(str.isupper, text)) and small * 2 > len(inside)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _decimals(text: str) -> dict[float, str]:
+    """Numbers with a point and no unit, which may be versions: 1.10 is not 1.1 then."""
+    return {each.base: each.text for each in extract(text).numbers if each.unit is None and "." in each.text}
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _codes(text: str) -> frozenset[str]:
+    """Names of models and rooms, as one word: X-100, B12."""
+    return frozenset(code.replace("-", "").casefold() for code in pattern("model_code").findall(text))
 
 
 def _bits(text: str) -> str:
@@ -315,6 +339,8 @@ def _value(detail: Typed) -> str:
     of = "" if detail.unit is None else detail.unit.name if detail.dimension == "money" else detail.dimension
     period = "" if detail.period is None else f"/{detail.period:.6g}"
     bits = "bits" * bool(_bits(detail.text))
+    if detail.unit is None and detail.text.endswith("0") and "." in detail.text:
+        of += f" as {detail.text}"  # which may be a version
     return f"{detail.base:.9g}{of}{period}{bits}{'th' * (detail.form == 'ordinal')}"
 
 
