@@ -42,6 +42,7 @@ PROPOSAL = "Proposed: 2 merges, 2 prunes, 1 conflict."
 SIDES = (
     f"  A: [memory:tabs1] 2026-08-23  {TABS}\n"
     "  B: [memory:tabs2] 2026-11-18  [Never] uses tabs for indentation in Go code. (newer, likely to hold)\n"
+    "  One denies what the other says: only B says *Never*.\n"
 )
 QUESTION = '[memory:tabs1] vs [memory:tabs2] — "tabs for indentation in Go code" [A/B/still/skip] '
 NOTHING_STORED = "No memories found. Nothing to consolidate.\n"

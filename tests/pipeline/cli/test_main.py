@@ -84,9 +84,9 @@ class TestAnswers:
     def test_what_an_answer_takes_away_is_asked_about_no_more(self, store, dream):
         text = "Never uses 3 tabs for indentation in Go code."
         store.rows |= InMemoryStore([memory("tabs3", text, days=1)]).rows
-        asked = dream(*ALICE, "--max-delete", "1", answers="b\ny\n").stdout
+        asked = dream(*ALICE, "--max-delete", "1", answers="each\nb\ny\n").stdout
         assert asked.count("[A/B/still/skip]") == 1
-        assert "1 of 2: [memory:tabs1] vs [memory:tabs2]" in asked
+        assert "1 of 1: 3 memories, user_id=alice, note" in asked
         assert not {"tabs2", "tabs3"} - store.rows.keys()
 
     def test_a_conflict_may_be_answered_by_a_text_of_its_own(self, store, dream):
