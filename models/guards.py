@@ -20,7 +20,7 @@ from .text.tables import pattern
 from .text.words import fold, normalise, stem
 
 # Rises with every change of guards, of what they read, or of columns: scores and weights belong to one of it.
-FACTS_VERSION = 3
+FACTS_VERSION = 4
 WHOLE = frozenset({"exact", "adds", "rule"})  # kinds whose detail is a sentence of its own
 _VALUES = frozenset(("number", "date", "weekday", "time", "frequency", "identifier", "version"))
 

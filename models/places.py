@@ -26,6 +26,8 @@ DIRECTIONS = {"from": 1, "to": -1, "into": -1}  # preposition -> the side on whi
 _DENYING = frozenset(("not", "never"))
 _HANDED = frozenset(("to", "from"))
 _SHORTEST_PAST = 5
+_HAVE = frozenset(("has", "have", "had"))
+_WORK = frozenset(("work", "works", "worked", "working"))
 
 
 def _families(key: str) -> dict[str, tuple[str, int]]:
@@ -288,12 +290,10 @@ class _Reader:
         """Subject and object of one verb, or of a noun of its family behind "is the", each on its side."""
         word, last = self.tokens[at], self.tokens[at - 1] if at else _START
         known = CONVERSE.get(word.stem)
-        if word.kind != "verb":
-            nominal = last.kind in {"determiner", "preposition", "person"} or last.text.endswith(("'s", "s'"))
-            *_, be, article = _START, _START, *self._before(at, {"auxiliary", "determiner"})
-            predicate = be.folded in _BE and article.kind == "determiner"  # "is the"
-            if known is None or (nominal and not predicate):
-                return
+        if word.kind != "verb" and (known is None or not self._relates(at, last)):
+            return
+        if self._for_somebody(at):
+            known = CONVERSE["employ"][0], -1
         family, side = known or (word.stem, 1)
         start, end = self._sentence(at)
         owned = last.owns  # "is the user's manager"
@@ -329,6 +329,20 @@ class _Reader:
             objects = [bare[-2]]
         for keys in objects:
             self._put(family, -side, keys)
+
+    def _relates(self, at: int, last: Unit) -> bool:
+        """Whether a noun says who one is to another: "is the boss", not "the boss", "has no boss"."""
+        nominal = last.kind in {"determiner", "preposition", "person"} or last.text.endswith(("'s", "s'"))
+        *_, be, article = _START, _START, *self._before(at, {"auxiliary", "determiner"})
+        predicate = be.folded in _BE and article.kind == "determiner"
+        had = any(each.folded in _HAVE for each in self.tokens[max(0, at - 2) : at])
+        return not had and (predicate or not nominal)
+
+    def _for_somebody(self, at: int) -> bool:
+        """Whether a word is the verb of "works for Kestrel", "works at the Kestrel"."""
+        work, how, *behind = [*self.tokens[at : at + 4], _START, _START]
+        whose = next((each for each in behind if each.kind != "determiner"), _START)
+        return work.folded in _WORK and how.folded in ("for", "at") and whose.text[0].isupper()
 
     def _of_order(self, at: int) -> None:
         """What stands before or above what: the phrase behind the word, and the rest of the sentence."""

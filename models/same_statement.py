@@ -32,8 +32,8 @@ _SHOUTED = 0.6
 _SHOUT = 4  # letters from which a plain word in capitals is emphasis, and no sign of its own
 _ALOUD = table_set("sameness", "aloud")
 _PLAIN_FORMS = {
-    "is_for_has": r"\1 has ", "fillers": "", "roughly": " ", "article": "", "day_parts": r"\1",
-    "preferred_to": r"\1 over", "space_before": "", "comma_in_list": " ",
+    "have_no": " has no ", "is_for_has": r"\1 has ", "fillers": "", "roughly": " ", "article": "",
+    "day_parts": r"\1", "preferred_to": r"\1 over", "space_before": "", "comma_in_list": " ",
 }  # fmt: skip
 """Patterns, and the plain form of what they find; in this order."""
 _BEFORE_LIST = table_set("sameness", "verbs", "before_list")
