@@ -25,10 +25,9 @@ __all__ = ["CONTRADICTION", "DISTINCT", "DUPLICATE"]
 
 UNLABELLED = -1
 STORES = "stores"
+# Metadata of the worlds that says where a line came from; all other keys name whom it is about.
 PROVENANCE = frozenset({"source", "date", "time", "seq", "type", "session", "channel"})
-"""Metadata keys of the worlds that say where a line came from; all others name whom it is about."""
-HELD = 5
-"""One world of a style, and one set of exchanges, in so many is kept for calibration and figures."""
+HELD = 5  # one world of a style, and one set of exchanges, in so many is kept for calibration and figures
 ExchangeSet = tuple[tuple[str, str, str], str, str]
 """Three wordings of one fact, the same words bound otherwise, and `c` (contradiction) or `d` (distinct)."""
 
@@ -199,11 +198,16 @@ def labelled_pairs(world: World) -> Iterator[tuple[int, int, int]]:
 
 def block_pairs(world: World) -> Iterator[LabelledPair]:
     """The labelled pairs inside the blocks of a world."""
-    for i, j, relation in labelled_pairs(world):
+    for i, j, _ in labelled_pairs(world):
         a, b = world.lines[i], world.lines[j]
         if a.block == b.block:
-            pair = LabelledPair(a.judged, b.judged, relation, "worlds", kind=world.style)
-            yield replace(pair, a_date=a.stated_at, b_date=b.stated_at)
+            yield line_pair(a, b, "worlds", kind=world.style)
+
+
+def line_pair(a: WorldLine, b: WorldLine, source: str, **more: Any) -> LabelledPair:  # noqa: ANN401
+    """Two lines that are labelled; `more` are further fields."""
+    more |= {"a_date": a.stated_at, "b_date": b.stated_at}
+    return LabelledPair(a.judged, b.judged, label(a, b), source, **more)
 
 
 def world_store(world: World) -> LabelledStore:

@@ -40,7 +40,6 @@ Floats = NDArray[np.float64]
 Encode = Callable[[list[str]], NDArray[np.float32]]
 """Texts to float32 [n, d] unit rows."""
 
-DEFAULTS = Settings()
 ORIGINS = ("hard", "real", "people", "bound", "store", "world")
 HARD_FOLDS = 12
 CHUNK = 400
@@ -85,11 +84,9 @@ def folds(pairs: Sequence[LabelledPair], count: int) -> list[int]:
     return [fold[pair.source, pair.group] for pair in pairs]
 
 
-def near_pairs(
-    texts: Sequence[str], encode: Encode, limits: Settings = DEFAULTS
-) -> Iterator[tuple[int, int, float, PairContext]]:
+def near_pairs(texts: list[str], encode: Encode) -> Iterator[tuple[int, int, float, PairContext]]:
     """Rows, cosine and place of the pairs that the program finds among these texts, equal ones left out."""
-    vectors = encode(list(texts))
+    vectors, limits = encode(texts), Settings()
     near = indexes.near_pairs(vectors, floor=limits.floor, neighbours=limits.neighbours)
     for (i, j, cosine), context in zip(near, contexts_of(vectors, texts, near.rows), strict=True):
         if exact_key(texts[i]) != exact_key(texts[j]):
@@ -138,15 +135,12 @@ def _world_pairs(world: World, encode: Encode) -> Iterator[LabelledPair]:
     for lines, weight in parts:
         for i, j, cosine, context in near_pairs([line.text for line in lines], encode):
             a, b = lines[i], lines[j]
-            mine, theirs, relation = a.subjects, b.subjects, held.label(a, b)
             # Where metadata names different subjects no scorer is asked.
-            other_subject = any(mine[key] != theirs[key] for key in mine.keys() & theirs.keys())
-            if relation != held.UNLABELLED and not other_subject:
-                yield LabelledPair(
-                    a.judged, b.judged, relation, "world", kind=world.style, weight=weight,
-                    group=f"{world.style}/{world.name}", category=a.category, a_date=a.stated_at,
-                    b_date=b.stated_at, cosine=cosine, context=context,
-                )  # fmt: skip
+            asked = all(b.subjects.get(key, value) == value for key, value in a.subjects.items())
+            if asked and held.label(a, b) != held.UNLABELLED:
+                place = {"group": f"{world.style}/{world.name}", "cosine": cosine, "context": context}
+                more = {"kind": world.style, "category": a.category, "weight": weight}
+                yield held.line_pair(a, b, "world", **place, **more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,39 @@ An edit returns None where it does not apply; whether an exchange contradicts is
 
 import random
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ..evaluate.metamorphic import CHANGING, KEEPING, TABLE, Edit, exchanged, put_in
-from .examples import LETTERS, Example, both_orders, either_order
+from .examples import DATA, LETTERS, Example, both_orders, either_order
 
 _PATTERN = {name: re.compile(pattern) for name, pattern in TABLE["patterns"].items()}
 _WORDS: dict[str, list[str]] = TABLE["words"]
-_RESTATED = TABLE["restatements"]
+_RESTATED = tomllib.loads((DATA / "restatements.toml").read_text(encoding="utf-8"))
+Pattern = tuple[re.Pattern[str], Sequence[str]]  # what a text looks like, and forms that say the same
+
+
+class Relation(NamedTuple):
+    """Constructions of one relation."""
+
+    exchanged: str  # what it is when {a} and {b} change places
+    pools: tuple[Sequence[str], Sequence[str]]
+    constructions: Sequence[str]
+
+
+_POOLS = {"-": ()} | {name: values.split("; ") for name, values in _RESTATED["pools"].items()}
+RELATIONS = [
+    Relation(LETTERS[label], (_POOLS[ab], _POOLS[xy]), told.split(" | "))
+    for label, ab, xy, told in _RESTATED["relations"]
+]
+PATTERNS: list[Pattern] = [
+    (
+        re.compile(re.sub("<[A-Z]+>", lambda word: _RESTATED["shorthands"][word[0]], pattern)),
+        forms.split(" | "),
+    )
+    for pattern, forms in _RESTATED["patterns"].items()
+]
 
 
 def _other_number(text: str, rng: random.Random) -> str | None:
@@ -117,39 +140,6 @@ def edited_pairs(
             other = text if rng.random() < 0.5 else rng.choice(list(group))
             same = "equal" if other == text else "detail"
             yield either_order(other, new, same if edits in (ORDERS, TRIFLES) else "other", rng)
-
-
-class Relation(NamedTuple):
-    """Constructions of one relation."""
-
-    exchanged: str  # what it is when {a} and {b} change places
-    pools: tuple[tuple[str, ...], tuple[str, ...]]
-    constructions: tuple[str, ...]
-
-
-Pattern = tuple[re.Pattern[str], tuple[str, ...]]  # what a text looks like, and forms that say the same
-
-
-def read_restatements(path: Path) -> tuple[list[Relation], list[Pattern]]:
-    """Relations and patterns of a text file, whose comments say how it is written; else a ValueError."""
-    pools: dict[str, tuple[str, ...]] = {"-": ()}
-    relations, patterns = [], []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        head, _, rest = line.partition(": ")
-        if line.startswith("@"):
-            pools[head[1:]] = tuple(rest.split("; "))
-        elif line.startswith("/ "):
-            pattern, _, forms = line[2:].partition(" => ")
-            for short, long in _RESTATED["shorthands"].items():
-                pattern = pattern.replace(short, long)
-            patterns.append((re.compile(pattern), tuple(forms.split(" | "))))
-        elif not line.startswith("#"):
-            label, *names = head.split()
-            if label not in LETTERS or len(names) != 2 or not set(names) <= pools.keys():
-                raise ValueError(f"not a line of restatements: {line!r}")
-            two = (pools[names[0]], pools[names[1]])
-            relations.append(Relation(LETTERS[label], two, tuple(rest.split(" | "))))
-    return relations, patterns
 
 
 def constructed_pairs(relations: Sequence[Relation], *, seed: int, count: int) -> Iterator[Example]:

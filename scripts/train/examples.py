@@ -23,24 +23,8 @@ from ..evaluate.labelled import ExchangeSet, World, block_pairs, exchange_pairs
 
 Allowed = tuple[int, int, int]  # which answers a label allows; all three cost nothing
 
-ANY = (1, 1, 1)
-ENTAILS, NEUTRAL, CONTRADICTS = DUPLICATE, CONTRADICTION, DISTINCT = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-NOT_ENTAILED = NO_DUPLICATE = (0, 1, 1)
-NOT_CONTRADICTED = (1, 1, 0)
-
-RELATIONS: dict[str, tuple[Allowed, Allowed, Allowed]] = {
-    "equal": (DUPLICATE, ENTAILS, ENTAILS),
-    "a_has_more": (DUPLICATE, ENTAILS, NEUTRAL),
-    "b_has_more": (DUPLICATE, NEUTRAL, ENTAILS),
-    "detail": (DUPLICATE, NOT_CONTRADICTED, NOT_CONTRADICTED),
-    "contradiction": (CONTRADICTION, CONTRADICTS, CONTRADICTS),
-    "distinct": (DISTINCT, NEUTRAL, NEUTRAL),
-    "apart": (DISTINCT, NOT_ENTAILED, NOT_ENTAILED),
-    "other": (NO_DUPLICATE, NOT_ENTAILED, NOT_ENTAILED),
-}
-"""How text a stands to text b: what the memory head may say, and the other of a to b and of b to a."""
-LETTERS = {"s": "equal", "c": "contradiction", "d": "apart"}
-"""Relations of restatements as their file writes them."""
+DUPLICATE, CONTRADICTION, DISTINCT = ((1, 0, 0), (0, 1, 0), (0, 0, 1))  # what the memory head says
+LETTERS = {"s": "equal", "c": "contradiction", "d": "apart"}  # relations of restatements in their file
 _OF_EXCHANGES = tuple(LETTERS.values())
 _OF_BLOCKS = ("detail", "contradiction", "distinct")
 COMPOSED_PER_SET = 6
@@ -54,6 +38,7 @@ _BEFORE_OBJECTS = "about|by|for|from|of|to|with"
 _TAIL = " (importance: high)"
 DATA = Path(__file__).parents[1] / "data"
 TABLE = tomllib.loads((DATA / "training.toml").read_text(encoding="utf-8"))
+RELATIONS = {name: [tuple(one) for one in answers] for name, answers in TABLE["relations"].items()}
 
 
 class Example(NamedTuple):
@@ -62,7 +47,7 @@ class Example(NamedTuple):
     a: str
     b: str
     entailment: Allowed
-    memory: Allowed = ANY
+    memory: Allowed = (1, 1, 1)
     weight: float = 1.0
 
 

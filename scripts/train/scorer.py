@@ -101,7 +101,6 @@ def _finetune(options: Namespace) -> None:
     encode = CachedEncoder(SentenceEncoder(options.base), Cache(options.work)).encode
     blocks = pairs_of.world_examples(worlds, encode, seed=seed)
     seen, _ = held.read_exchanges(options.data / "exchanges")
-    relations, patterns = edits.read_restatements(DATA / "restatements.txt")
     groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen)]
     outside = read_nli(options.data / "outside" / "train.tsv.gz", seed=seed)
     short = pairs_of.read_short(DATA / "contrast_short.jsonl")
@@ -117,8 +116,8 @@ def _finetune(options: Namespace) -> None:
         *(one for one in blocks if one.memory == DUPLICATE),
         *some([one for one in blocks if one.memory != DUPLICATE], "blocks"),
         *some(list(pairs_of.exchange_examples(seen)) * 3, "exchanges"),
-        *edits.constructed_pairs(relations, seed=seed, count=DRAWN["constructed"]),
-        *edits.restated_pairs(groups, patterns, seed=seed, count=DRAWN["restated"]),
+        *edits.constructed_pairs(edits.RELATIONS, seed=seed, count=DRAWN["constructed"]),
+        *edits.restated_pairs(groups, edits.PATTERNS, seed=seed, count=DRAWN["restated"]),
         *edits.edited_pairs(groups, seed=seed, changing=DRAWN["edits"], keeping=DRAWN["keeping"]),
         *some(own, "own"),
         *(one._replace(weight=REPLAY_WEIGHT) for one in general),

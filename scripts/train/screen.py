@@ -22,10 +22,9 @@ from ...models.bundled.screen import COLUMNS, LATE_NAMES, SCREEN_FILE, Limits, S
 from ...models.encoder import SentenceEncoder, TokenVectors
 from ...models.scorer import PairInput
 from ...models.text.words import exact_key
-from ...settings import Settings
 from ..evaluate import labelled as held
 from ..evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, World, WorldLine
-from .calibrate import DEFAULTS, Encode, Floats, flatten, near_pairs
+from .calibrate import Encode, Floats, flatten, near_pairs
 from .scorer import write_sums
 
 log = logging.getLogger(__name__)
@@ -67,14 +66,12 @@ def sample(worlds: Sequence[World], encode: Encode, *, seed: int) -> Sampled:
     return Sampled(list(pairs), *map(np.array, columns))
 
 
-def candidates(
-    lines: Sequence[WorldLine], encode: Encode, limits: Settings = DEFAULTS
-) -> Iterator[tuple[PairInput, int]]:
+def candidates(lines: Sequence[WorldLine], encode: Encode) -> Iterator[tuple[PairInput, int]]:
     """The labelled candidates among some lines, as the program finds them in one scope and category."""
     kept = list({exact_key(line.judged): line for line in reversed(lines)}.values())[::-1]
     if len(kept) < 2:
         return
-    for i, j, cosine, context in near_pairs([line.judged for line in kept], encode, limits):
+    for i, j, cosine, context in near_pairs([line.judged for line in kept], encode):
         a, b = kept[i], kept[j]
         if (what := held.label(a, b)) != held.UNLABELLED:
             dates = a.stated_at, b.stated_at

@@ -13,10 +13,8 @@ from mem0_dream.models.scorer import PairInput, Remember, forgetful
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
 from mem0_dream.scripts.evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, read_worlds
 from mem0_dream.scripts.train.screen import candidates, save
-from mem0_dream.settings import Settings
 
 WORLDS = Path(__file__).parents[3] / "scripts" / "data" / "worlds_sample"
-LIMITS = Settings(floor=0.10, neighbours=50)
 
 pytestmark = pytest.mark.model
 
@@ -31,7 +29,7 @@ def screen() -> Screen:
 @pytest.fixture(scope="module")
 def labelled() -> Labelled:
     encoder = SentenceEncoder()
-    found = [row for world in read_worlds(WORLDS) for row in candidates(world.lines, encoder.encode, LIMITS)]
+    found = [row for world in read_worlds(WORLDS) for row in candidates(world.lines, encoder.encode)]
     return [pair for pair, _ in found], np.array([what for _, what in found])
 
 

@@ -13,13 +13,12 @@ def seeded(seed: int) -> random.Random:
 
 
 DATA = examples.DATA
-PATTERNS = edits.read_restatements(DATA / "restatements.txt")[1]
 
 
 def test_both_orders_mirror_the_direction_of_entailment() -> None:
     forward, backward = examples.both_orders("more", "less", "a_has_more")
-    assert (forward.a, forward.entailment, forward.memory) == ("more", examples.ENTAILS, examples.DUPLICATE)
-    assert (backward.a, backward.entailment, backward.memory) == ("less", examples.NEUTRAL, forward.memory)
+    assert (forward.a, forward.entailment, forward.memory) == ("more", (1, 0, 0), examples.DUPLICATE)
+    assert (backward.a, backward.entailment, backward.memory) == ("less", (0, 1, 0), forward.memory)
 
 
 def test_sets_give_their_certain_pairs_in_both_orders() -> None:
@@ -59,7 +58,7 @@ def test_story_pairs_leave_no_placeholder() -> None:
 def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "t.tsv.gz", "wt", encoding="utf-8") as file:
         file.write("kind\tlabel\ta\tb\tsource\tlicence\ne_ne\tne\tx\ty\thans_regen\tMIT\n")
-    assert examples.read_nli(tmp_path / "t.tsv.gz", seed=1)[0].entailment == examples.NOT_ENTAILED
+    assert examples.read_nli(tmp_path / "t.tsv.gz", seed=1)[0].entailment == (0, 1, 1)
 
 
 def test_a_pronoun_takes_the_case_of_its_place() -> None:
@@ -70,10 +69,9 @@ def test_a_pronoun_takes_the_case_of_its_place() -> None:
     assert not any("for she" in text for text in texts)
 
 
-def test_constructions_say_the_same_unless_two_are_exchanged(tmp_path: Path) -> None:
-    file = tmp_path / "r.txt"
-    file.write_text("@one: Ann; Bo\nc one -: {a} leads {b} | {b} is led by {a}\n", encoding="utf-8")
-    pairs = list(edits.constructed_pairs(edits.read_restatements(file)[0], seed=1, count=200))
+def test_constructions_say_the_same_unless_two_are_exchanged() -> None:
+    leads = edits.Relation("contradiction", (["Ann", "Bo"], []), ["{a} leads {b}", "{b} is led by {a}"])
+    pairs = list(edits.constructed_pairs([leads], seed=1, count=200))
     led = {"Ann leads Bo": "Ann", "Bo is led by Ann": "Ann", "Bo leads Ann": "Bo", "Ann is led by Bo": "Bo"}
 
     def leader(text: str) -> str:
@@ -86,11 +84,7 @@ def test_constructions_say_the_same_unless_two_are_exchanged(tmp_path: Path) -> 
     assert {pair.memory for pair in pairs} == {examples.DUPLICATE, examples.CONTRADICTION}
 
 
-@pytest.mark.parametrize("line", ["x one -: {a} leads {b}", "c two -: {a} leads {b}", "c one: {a} leads {b}"])
-def test_a_line_of_another_shape_is_an_error(tmp_path: Path, line: str) -> None:
-    (tmp_path / "r.txt").write_text(f"@one: Ann; Bo\n{line}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="leads"):
-        edits.read_restatements(tmp_path / "r.txt")
+def test_a_line_of_another_shape_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("# Ada | she\n+ oops\n", encoding="utf-8")
     with pytest.raises(ValueError, match="oops"):
         examples.read_stories(tmp_path / "s.txt")
@@ -108,12 +102,14 @@ def test_a_line_of_another_shape_is_an_error(tmp_path: Path, line: str) -> None:
     ],
 )  # fmt: skip
 def test_a_restatement_moves_what_it_says(text: str, forms: set[str | None]) -> None:
-    assert {edits.restated(text, PATTERNS, seeded(seed)) for seed in range(20)} == forms
+    assert {edits.restated(text, edits.PATTERNS, seeded(seed)) for seed in range(20)} == forms
 
 
 def test_a_restatement_comes_with_its_exchange() -> None:
     told = [
         pair.memory
-        for pair in edits.restated_pairs([["User ran home for 5 km on Monday."]], PATTERNS, seed=2, count=1)
+        for pair in edits.restated_pairs(
+            [["User ran home for 5 km on Monday."]], edits.PATTERNS, seed=2, count=1
+        )
     ]
-    assert told == [examples.DUPLICATE, examples.NO_DUPLICATE]
+    assert told == [examples.DUPLICATE, (0, 1, 1)]
