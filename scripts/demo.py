@@ -16,7 +16,8 @@ import shutil
 import subprocess
 import sys
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
@@ -172,6 +173,21 @@ def outdated(memory: Any, conflicts: Sequence[tuple[str, str]]) -> int:  # noqa:
         hits = memory.search(asked, filters={"user_id": "u"}, top_k=FIRST)["results"]
         found += older in {hit["memory"] for hit in hits}
     return found
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Debian's Chromium, driven by path; stops with a sentence where there is none."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not (path := os.environ.get("MEM0_DREAM_CHROMIUM", found)):
+        raise SystemExit("no Chromium: install Debian's package chromium, or name one in MEM0_DREAM_CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        # Containers run as root, where Chromium refuses its sandbox; only our own pages are opened.
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 def prepare(place: Place) -> None:

@@ -80,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     worlds = chosen(options.worlds, options.memories)
     rows = compared(worlds, load_encoder(options.encoder, scorer=options.scorer), options.scorer)
     title = f"{sum(len(world.lines) for world in worlds):,} memories, {repeated(worlds):,} repeat another"
-    print(f"{title}\n{table(rows)}")
+    cells = ([form.format(value) for form, value in zip(HEAD.values(), row, strict=True)] for row in rows)
+    print(title, markdown([[*HEAD], *cells]), sep="\n")
     if options.chart:
         draw(rows, options.chart, title=title)
     return 0
@@ -221,12 +222,6 @@ def _merged(world: World, encoder: Encoder, scorer: PairScorer) -> Pairs:
     for merge in plan.merges:
         stays = merge.survivor or merge.members[0].id
         yield from ((int(member.id), int(stays)) for member in merge.members if member.id != stays)
-
-
-def table(rows: Sequence[Row]) -> str:
-    """All rows in Markdown."""
-    cells = ([form.format(value) for form, value in zip(HEAD.values(), row, strict=True)] for row in rows)
-    return markdown([[*HEAD], *cells])
 
 
 def draw(rows: Sequence[Row], file: Path, *, title: str) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,22 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import demo  # type: ignore[import-not-found]  # it lies beside this file
+from mem0_dream.scripts import demo
 
 IMAGES = demo.ROOT / "docs" / "images"
 WIDE, PHONE = {"width": 1180, "height": 860}, {"width": 390, "height": 780}
 
 
-def main() -> int:
-    """Draw all pictures; 2 if there is no browser to draw them with."""
-    chromium = os.environ.get("MEM0_DREAM_CHROMIUM") or shutil.which("chromium")
-    if chromium is None:
-        print("There is no Chromium: install Debian's package chromium, or name one in MEM0_DREAM_CHROMIUM.")
-        return 2
-    from playwright.sync_api import sync_playwright
-
+def main() -> None:
+    """Draw all pictures."""
     place = demo.Place(Path(tempfile.gettempdir()) / "mem0-dream-pages")
     content: dict[str, Any] = json.loads(demo.MEMORIES.read_text(encoding="utf-8"))
     demo.prepare(place)
@@ -35,16 +26,13 @@ def main() -> int:
     demo.fill(place, content)
     now = str(content["now"])
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with demo.chromium() as browser:
         report = place.folder / "report.html"
         demo.dream("report", "--all", "--now", now, "-o", str(report), "--config", str(place.config_file))
         draw_report(browser, report)
         with review(place, now) as address:
             draw_review(browser, address)
-        browser.close()
     print(*sorted(path.relative_to(demo.ROOT).as_posix() for path in IMAGES.glob("*.png")), sep="\n")
-    return 0
 
 
 def draw_report(browser: Any, report: Path) -> None:  # noqa: ANN401  (playwright is optional)
@@ -110,4 +98,4 @@ def review(place: demo.Place, now: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

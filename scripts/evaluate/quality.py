@@ -91,7 +91,6 @@ def _vectors(pairs: Sequence[PairInput] | Sequence[LabelledPair], encoder: Encod
 class Models:
     """What is measured; `alone` is a scorer that judges by itself, without our guards and exact copies."""
 
-    spec: str
     scorer: PairScorer
     encoder: Encoder
     settings: Settings
@@ -139,8 +138,8 @@ def evaluate(files: Sequence[Path], scorer: str, encoder: str | None = None) -> 
     """Measure all files: the object that is printed, before rounding."""
     (pairs, stores), models = read_files(files), load_models(scorer, encoder)
     if stores and models.alone:
-        raise UsageError(f"{models.spec} judges pairs only; leave out {stores[0].name}.")
-    report: Figures = {"scorer": models.spec, "model": models.scorer.name, "encoder": models.encoder.name}
+        raise UsageError(f"{scorer} judges pairs only; leave out {stores[0].name}.")
+    report: Figures = {"scorer": scorer, "model": models.scorer.name, "encoder": models.encoder.name}
     report |= pairs_report(measure(pairs, models), models) if pairs else {"pairs": 0}
     return report | {"stores": {store.name: evaluate_store(store, models) for store in stores}}
 
@@ -149,7 +148,7 @@ def load_models(spec: str, encoder: str | None = None) -> Models:
     """The scorer that a name means and the encoder that goes with it; a DreamError if there is none."""
     model, alone = load_encoder(encoder, scorer=spec), spec == SEMHASH
     scorer = SemHashScorer(model) if alone else load_scorer(spec)
-    return Models(spec, scorer, model, Settings(scorer=spec), alone)
+    return Models(scorer, model, Settings(scorer=spec), alone)
 
 
 def measure(pairs: Sequence[LabelledPair], models: Models) -> Measured:
@@ -236,7 +235,7 @@ def store_report(
     """Sums over the stores of each name, and of all worlds; `scorers` has, by name, one that never saw it."""
     table = {}
     for name, members in stores.items():
-        judged = ((one, Models("bundled", scorers[one.name], encoder, Settings())) for one in members)
+        judged = ((one, Models(scorers[one.name], encoder, Settings())) for one in members)
         table[name] = _summed([{"stores": 1, **evaluate_store(*one)} for one in judged])
     table[WORLDS] = _summed([row for name, row in table.items() if name != STORES])
     return table

@@ -173,7 +173,6 @@ def read_signals(
     once = {short_long(pair.a, pair.b): (pair.a, pair.b) for pair in inputs}
     missing = [key for key in once if key not in known]
     reader = PairReader(for_reading(copy.deepcopy(network)), tokenizer)
-    cache.parent.mkdir(parents=True, exist_ok=True)
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
         known.update(zip(chunk, reader.signals([once[key] for key in chunk]), strict=True))

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluate.labelled import ExchangeSet, World, block_pairs, exchange_pairs
+from ..evaluate.labelled import World, block_pairs
 
 Allowed = tuple[int, int, int]  # which answers a label allows; all three cost nothing
 
 DUPLICATE, CONTRADICTION, DISTINCT = ((1, 0, 0), (0, 1, 0), (0, 0, 1))  # what the memory head says
 LETTERS = {"s": "equal", "c": "contradiction", "d": "apart"}  # relations of restatements in their file
-_OF_EXCHANGES = tuple(LETTERS.values())
+OF_EXCHANGES = tuple(LETTERS.values())
 _OF_BLOCKS = ("detail", "contradiction", "distinct")
 COMPOSED_PER_SET = 6
 COMPOSED_PER_WORLD = 40
@@ -123,12 +123,6 @@ def set_pairs(sets: Iterable[ContrastSet]) -> Iterator[Example]:
                 yield from both_orders(text, other, "contradiction")
             for other in group.distinct:
                 yield from both_orders(text, other, "distinct")
-
-
-def exchange_examples(sets: Sequence[ExchangeSet]) -> Iterator[Example]:
-    """Both orders of the six pairs of each set: three of duplicates, three bound otherwise."""
-    for pair in (pair for one in sets for pair in exchange_pairs(one)):
-        yield from both_orders(pair.a, pair.b, _OF_EXCHANGES[pair.label])
 
 
 def compound_pairs(path: Path) -> Iterator[Example]:

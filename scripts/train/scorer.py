@@ -101,6 +101,8 @@ def _finetune(options: Namespace) -> None:
     encode = CachedEncoder(SentenceEncoder(options.base), Cache(options.work)).encode
     blocks = pairs_of.world_examples(worlds, encode, seed=seed)
     seen, _ = held.read_exchanges(options.data / "exchanges")
+    bound = [pair for one in seen for pair in held.exchange_pairs(one)]
+    exchanges = [pairs_of.both_orders(x.a, x.b, pairs_of.OF_EXCHANGES[x.label]) for x in bound]
     groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen)]
     outside = read_nli(options.data / "outside" / "train.tsv.gz", seed=seed)
     short = pairs_of.read_short(DATA / "contrast_short.jsonl")
@@ -115,7 +117,7 @@ def _finetune(options: Namespace) -> None:
     examples = [
         *(one for one in blocks if one.memory == DUPLICATE),
         *some([one for one in blocks if one.memory != DUPLICATE], "blocks"),
-        *some(list(pairs_of.exchange_examples(seen)) * 3, "exchanges"),
+        *some([one for two in exchanges for one in two] * 3, "exchanges"),
         *edits.constructed_pairs(edits.RELATIONS, seed=seed, count=DRAWN["constructed"]),
         *edits.restated_pairs(groups, edits.PATTERNS, seed=seed, count=DRAWN["restated"]),
         *edits.edited_pairs(groups, seed=seed, changing=DRAWN["edits"], keeping=DRAWN["keeping"]),
@@ -133,10 +135,8 @@ def _start(network: PairNetwork, options: Namespace) -> None:
 
     def state_of(name: str) -> dict[str, Tensor]:
         if name == SHIPPED:
-            shipped: dict[str, Tensor] = own | weights.unpack(load_file(FOLDER / weights.WEIGHTS_FILE))
-            return shipped
-        state: dict[str, Tensor] = torch.load(options.work / f"{name}.pt", weights_only=True)["network"]
-        return state
+            return {**own, **weights.unpack(load_file(FOLDER / weights.WEIGHTS_FILE))}
+        return dict(torch.load(options.work / f"{name}.pt", weights_only=True)["network"])
 
     first, *others = map(state_of, options.start.split("+"))
     for key in own if others else ():
@@ -169,9 +169,10 @@ def _calibrate(options: Namespace) -> None:
     export(network, shipped, fitted, reported, folder=target, max_length=FINETUNE_LENGTH, base=options.base)
     if options.base is None:  # what the program does to each store and world with the calibrator of its fold
         stores, cache = held.held_stores(options.data), Cache(options.work)
-        judges = [calibrate.FoldScorer(target, *each) for each in calibrators.items()]
-        by_fold = dict(zip(calibrators, (CachedScorer(judge, cache) for judge in judges), strict=True))
-        scorers = {group: by_fold[number] for group, number in zip(data.group.tolist(), fold, strict=True)}
+        judges = {
+            at: CachedScorer(calibrate.FoldScorer(target, at, calibrators[at]), cache) for at in calibrators
+        }
+        scorers = {group: judges[number] for group, number in zip(data.group.tolist(), fold, strict=True)}
         reported["in_stores"] = store_report(stores, scorers, SentenceEncoder())
         log.info("in stores: %s", reported["in_stores"])
         add_figures(target, reported)
@@ -243,7 +244,6 @@ def train(
             log.info(message, name, step + 1, len(plan), *figures)
             losses.clear()
         if (step + 1) % SAVE_EVERY == 0 or step + 1 == last:
-            options.work.mkdir(parents=True, exist_ok=True)
             partial = checkpoint.with_suffix(".partial")
             state = {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1}
             torch.save(state, partial)

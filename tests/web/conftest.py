@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from mem0_dream.scripts.demo import chromium
 from reviewing import World, served, small_world
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-FOUND = shutil.which("chromium") or shutil.which("chromium-browser")
-CHROMIUM = os.environ.get("MEM0_DREAM_CHROMIUM") or FOUND
 
 
 # Playwright keeps an event loop running in this thread until it is stopped, so no test of another file must find it.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One Chromium for the tests of a file; skipped with the reason where there is none."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium here: install Debian's package chromium, or name one in MEM0_DREAM_CHROMIUM")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with sync_api.sync_playwright() as driver:
-        # Containers run tests as root, where Chromium refuses its sandbox; only our own pages are opened.
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    try:
+        with chromium() as opened:
+            yield opened
+    except SystemExit as missing:
+        pytest.skip(str(missing))
 
 
 @pytest.fixture

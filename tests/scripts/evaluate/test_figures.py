@@ -97,7 +97,7 @@ def test_a_table_tells_what_each_kind_of_evidence_holds_back(data, capsys):
              ("User reports to Anna", "Anna manages the user", 0), ("Takes 20 mg", "Takes 40 mg", 2))  # fmt: skip
     pairs = [LabelledPair(*each, "traps") for each in texts]
     scorer = FakeScorer({(pair.a, pair.b): (0.99, 0.0, 0.01) for pair in pairs})
-    models = Models("fake", scorer, load_encoder("words"), Settings())
+    models = Models(scorer, load_encoder("words"), Settings())
     table = figures.bindings_table(measure(pairs, models), models)
     assert table[1:4] == [["pairs", 2, 1], ["before", 1, 1], ["after", 0, 1]]
     assert ["binding", "1 (1)", "0 (0)"] in table
