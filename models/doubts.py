@@ -15,7 +15,7 @@ from .facts.frames import crosswise, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
 from .restated import one_of_family
-from .same_statement import respelt, set_apart, told_by_a_sign
+from .same_statement import SHOUT, as_written, bare, has_case, respelt, told_by_a_sign
 from .stance import steps, tenses
 from .text.tables import listed, marked, pattern, table_lines
 from .text.words import CACHED_TEXTS, significant_words, stem
@@ -80,10 +80,39 @@ def _other_letters(a: str, b: str) -> Words:
         exchanged(a, b)
         or respelt(a, b)
         or told_by_a_sign(a, b)
-        or set_apart(a, b)
+        or _set_apart(a, b)
         or one_of_family(a, b)
         or _either(_of_users, a, b)
     )
+
+
+def _set_apart(a: str, b: str) -> Words:
+    """Where two texts have the same letters: the signs in which they differ, if those say something."""
+    if pattern("no_letter").sub("", a).casefold() != pattern("no_letter").sub("", b).casefold():
+        return ()
+    written = _spelt(a, b), _spelt(b, a)
+    plain = (pattern("note_mark").sub(" ", bare(bare(text))) for text in (a, b))
+    signs, others = ("".join(pattern("telling_sign").findall(text)) for text in plain)
+    if any(written) or signs == others:
+        return (written[0] or "-", written[1] or "-") if any(written) else ()
+    return signs or "-", others or "-"
+
+
+def _spelt(text: str, other: str) -> str:
+    """What only one text writes so, by more than marks around it, or capitals for emphasis."""
+    there = set(map(_unquoted, other.split()))
+    small = {each.lower() for each in there}
+    for kept in sorted(as_written(text) - as_written(other)):
+        words = list(map(_unquoted, pattern("word_kept").findall(kept)))
+        loud = {each for each in words if each.isalpha() and each.isupper() and len(each) >= SHOUT}
+        alike = loud if has_case(other) else set(words)
+        if not all(each in there or (each in alike and each.lower() in small) for each in words):
+            return " ".join(words)
+    return ""
+
+
+def _unquoted(word: str) -> str:
+    return word.lstrip("`(").rstrip("`),.;:") or word
 
 
 def _of_users(mine: str, theirs: str) -> Words:

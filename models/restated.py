@@ -14,6 +14,7 @@ from .bindings import relation
 from .guards import compare
 from .places import CONVERSE, PERSON, THIRD, VERBS, Bound, bound
 from .text.tables import pattern, table_lines, table_pairs, table_set
+from .text.vocabulary import common
 from .text.words import CACHED_TEXTS, fold, normalise, stem
 
 MOST_WORDS = 16  # of a text, up to which its one verb says what it is about
@@ -86,14 +87,16 @@ def restated(a: str, b: str) -> str | None:
 
 
 def one_of_family(a: str, b: str) -> tuple[str, ...]:
-    """A name in one text that is the plural of one in the other: the Smiths, Smith."""
-    found = (
-        {word for word in pattern("word_of_brief").findall(text) if word[0].isupper()} for text in (a, b)
-    )
-    mine, theirs = found
-    plural = next((word for word in sorted(mine - theirs) if f"{word}s" in theirs - mine), "")
-    single = next((word for word in sorted(theirs - mine) if f"{word}s" in mine - theirs), "")
-    return (plural, f"{plural}s") if plural else (f"{single}s", single) if single else ()
+    """A name in one text whose family is in the other: the Smiths, Smith."""
+    return _family_of(a, b) or _family_of(b, a)[::-1]
+
+
+def _family_of(name_in: str, family_in: str) -> tuple[str, ...]:
+    named, others = (set(pattern("word_of_brief").findall(text)) for text in (name_in, family_in))
+    for name in pattern("family").findall(family_in):
+        if name in named - others and f"{name}s" not in named and not common(name.lower()):
+            return name, f"{name}s"
+    return ()
 
 
 @lru_cache(maxsize=CACHED_TEXTS)

@@ -29,7 +29,7 @@ _KEPT = "\x01"  # opens a token that stands as it is: code, paths, names with ca
 _BREAK = "|"
 _QUOTES = frozenset("\"'")
 _SHOUTED = 0.6
-_SHOUT = 4  # letters from which a plain word in capitals is emphasis, and no sign of its own
+SHOUT = 4  # letters from which a plain word in capitals is emphasis, and no sign of its own
 _ALOUD = table_set("sameness", "aloud")
 _PLAIN_FORMS = {
     "have_no": " has no ", "is_for_has": r"\1 has ", "fillers": "", "roughly": " ", "article": "",
@@ -40,8 +40,8 @@ _BEFORE_LIST = table_set("sameness", "verbs", "before_list")
 _NO_ITEM = STOP_WORDS | _BEFORE_LIST - {"user"}
 _BEHIND_LIST = table_set("sameness", "behind_list") | {",", _BREAK, ")", "?"}
 _BEHIND_SUBJECTS = table_set("sameness", "behind_subjects")
-_TELLING_SIGNS, _DUNDERS, _WITH_CAPITAL = (
-    table_set("sameness", key) for key in ("telling_signs", "dunders", "with_capital")
+_TELLING_SIGNS, _CALLING, _DUNDERS, _WITH_CAPITAL = (
+    table_set("sameness", key) for key in ("telling_signs", "calling_signs", "dunders", "with_capital")
 )
 _CONTRACTIONS = table_pairs("sameness", "contractions")
 _ACRONYMS = (table_set("names", "acronyms") | {"api", "apis", "app", "tv", "cv"}) - {"us"}
@@ -85,8 +85,8 @@ def _sameness(a: str, b: str, a_date: datetime | None, b_date: datetime | None) 
         elif slip := slip_in(b, a):
             second, said = mended(b, *slip), " / ".join(reversed(slip))
         if not said or _key(first, second) != _key(second, first):
-            return restated(_bare(a), _bare(b)) if _as_written(a) == _as_written(b) else None
-    if any(each.veto for each in compare(_bare(first), _bare(second), a_date=a_date, b_date=b_date)):
+            return restated(bare(a), bare(b)) if as_written(a) == as_written(b) else None
+    if any(each.veto for each in compare(bare(first), bare(second), a_date=a_date, b_date=b_date)):
         return None
     mine, theirs = ([word.folded for word in extract(text).words] for text in (a, b))
     only = [word for word in mine if word not in theirs], [word for word in theirs if word not in mine]
@@ -118,7 +118,7 @@ def told_by_a_sign(a: str, b: str) -> tuple[str, ...]:
 def _capitals(text: str) -> dict[str, set[str]]:
     """Words that a capital makes others as they stand; of a text that has all or no capitals nothing."""
     found: dict[str, set[str]] = {}
-    if _has_case(text):
+    if has_case(text):
         for word in extract(text).words:
             if word.text.lower() in _WITH_CAPITAL and not word.opens:
                 found.setdefault(word.text.lower(), set()).add(word.text)
@@ -126,7 +126,7 @@ def _capitals(text: str) -> dict[str, set[str]]:
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def _has_case(text: str) -> bool:
+def has_case(text: str) -> bool:
     """Whether a writer tells names by capitals: some words have one, and most words inside have none."""
     inside = [word.text for word in extract(text).words if not word.opens and word.text.isalpha()]
     small = sum(word.islower() for word in inside)
@@ -155,12 +155,12 @@ def _signs(text: str) -> str:
 
 def _key(text: str, other: str) -> str:
     """The key of a text, without capitals where the other one uses none."""
-    return statement_key(text) if _has_case(other) or not _capitals(text) else statement_key(text.lower())
+    return statement_key(text) if has_case(other) or not _capitals(text) else statement_key(text.lower())
 
 
 def respelt(a: str, b: str) -> tuple[str, ...]:
     """A path, flag or identifier that only one text has, and the other with another letter, or nothing."""
-    mine, theirs = _as_written(a), _as_written(b)
+    mine, theirs = as_written(a), as_written(b)
     if mine == theirs:
         return ()
     left, right = ({word.lstrip(_KEPT): word for word in _written(text)} for text in (a, b))
@@ -170,27 +170,15 @@ def respelt(a: str, b: str) -> tuple[str, ...]:
             for x in sorted(left.keys() - right.keys())
             for y in sorted(right.keys() - left.keys())
             if _KEPT in left[x] + right[y] and _one_edit(fold(x), fold(y)) and fold(x) not in known_names()
-            if not (x.isalpha() and len(x) >= _SHOUT and x.lower() == y.lower() and x.upper() in (x, y))
+            if not (x.isalpha() and len(x) >= SHOUT and x.lower() == y.lower() and x.upper() in (x, y))
         ),
         (),
     )
 
 
-def set_apart(a: str, b: str) -> tuple[str, ...]:
-    """Where two texts have the same letters: the signs in which they differ, if those say something."""
-    if pattern("no_letter").sub("", a).casefold() != pattern("no_letter").sub("", b).casefold():
-        return ()
-    signs = ["".join(pattern("telling_sign").findall(_bare(text))) for text in (a, b)]
-    written = [sorted(_as_written(x) - _as_written(y)) for x, y in ((a, b), (b, a))]
-    if any(written):
-        return tuple(
-            " ".join(word[1:].split("\x02")) for word in (each[0] if each else "\x01-" for each in written)
-        )
-    return (signs[0] or "-", signs[1] or "-") if signs[0] != signs[1] else ()
-
-
 @lru_cache(maxsize=CACHED_TEXTS)
-def _as_written(text: str) -> frozenset[str]:
+def as_written(text: str) -> frozenset[str]:
+    """Paths, flags, identifiers and the like: what only its very letters name."""
     return frozenset(word for word in _written(text) if word[0] == _KEPT and word[1:].strip("=/@#$"))
 
 
@@ -212,7 +200,7 @@ def statement_key(text: str) -> str:
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """The text without emoji at its ends, list marks and emphasis."""
     lines = []
     for line in normalised(text).splitlines():
@@ -232,7 +220,7 @@ def _decoration(signs: re.Match[str]) -> str:
     is_object = before and (len(before) == 1 or before[-1].lower().rstrip(":") in _BEFORE_LIST)
     if is_object or (before and before[-1][-1] in ":="):
         return signs[0]
-    telling = [sign for sign in signs[0] if sign in _TELLING_SIGNS]
+    telling = [sign for sign in signs[0] if sign in _TELLING_SIGNS and (before or sign not in _CALLING)]
     return f" {' '.join(telling)} " if telling else ""
 
 
@@ -255,13 +243,13 @@ def _decimal(part: re.Match[str]) -> str:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _written(text: str) -> tuple[str, ...]:
-    return tuple(_tokens(_bare(text)))
+    return tuple(_tokens(bare(text)))
 
 
 def _tokens(text: str) -> Iterator[str]:
     letters = pattern("letters").findall(text)
     shouted = len(letters) > 2 and sum(map(str.isupper, letters)) > _SHOUTED * len(letters)
-    opens, last, cased = True, 0, _has_case(text)
+    opens, last, cased = True, 0, has_case(text)
     for start, end, token in [*_spans(text), (len(text), len(text), "")]:
         gap = text[last:start]
         if (mark := pattern("sign_of_length").match(text, last)) and mark[0] not in text[:last]:
@@ -398,7 +386,7 @@ def _case_tells(word: str, lower: str) -> bool:
         return not pattern("short_code").match(word)
     if pattern("acronym").match(word):
         if lower in STOP_WORDS or lower in _ALOUD:
-            return len(lower) < _SHOUT
+            return len(lower) < SHOUT
         return common(lower) and lower not in _ACRONYMS
     return pattern("inner_capital").search(word) is not None and not is_word(lower)
 
