@@ -126,7 +126,13 @@ def compared(worlds: Sequence[World], encoder: Encoder, scorer: str) -> list[Row
         right, wrong = _judged(worlds, went)
         return Row(name, share[0], share[1], search, right, wrong, spent)
 
-    rows = list(itertools.starmap(asked, _ways(encoder, scorer)))
+    words, judge = f"all pairs, more than {DUPLICATE_OVERLAP:.0%} of words", load_scorer(scorer)
+    rows = [
+        asked(f"SemHash, {NEAR}", _semhash_near, _semhash_removals),
+        asked(f"paraphrase_mining, {NEAR}", _mined, lambda *store: _dropped(_mined(*store))),
+        asked(words, _by_words, lambda *store: _dropped(_by_words(*store))),
+        asked(f"{OURS}, {scorer}", _candidates, lambda world, _: _merged(world, encoder, judge)),
+    ]
     missed = [row.name for row in rows if row.near < 1 and row.name.startswith((OURS, "paraphrase"))]
     require(not missed, f"exact search finds every near pair: {missed}")
     *others, ours = (row.wrong / max(1, row.right + row.wrong) for row in rows)
@@ -152,15 +158,6 @@ def _judged(worlds: Sequence[World], went: Sequence[Sequence[tuple[int, int]]]) 
         relations += [labelled.label(world.lines[gone], world.lines[kept]) for gone, kept in pairs]
     right = relations.count(labelled.DUPLICATE)
     return right, len(relations) - right - relations.count(labelled.UNLABELLED)
-
-
-def _ways(encoder: Encoder, scorer: str) -> Iterator[tuple[str, Way, Way]]:
-    yield f"SemHash, {NEAR}", _semhash_near, _semhash_removals
-    yield f"paraphrase_mining, {NEAR}", _mined, lambda *store: _dropped(_mined(*store))
-    words = f"all pairs, more than {DUPLICATE_OVERLAP:.0%} of words"
-    yield words, _by_words, lambda *store: _dropped(_by_words(*store))
-    judge = load_scorer(scorer)
-    yield f"{OURS}, {scorer}", _candidates, lambda world, _: _merged(world, encoder, judge)
 
 
 def _unordered(pairs: Pairs) -> Iterator[tuple[int, int]]:

@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 
 
 @command("store", "scope", "plan", "json")
-@click.option("--check", is_flag=True, help="Exit code 9 if an indicator warns, or not all could be read.")
-@click.option(
-    "--across", "repeated", is_flag=True, help="List what is said in several scopes, in whatever words."
-)
+@click.option("--check", is_flag=True)
+@click.option("--across", "repeated", is_flag=True)
 def status(options: Options, *, check: bool, repeated: bool) -> None:
     """Show what the store holds, how it is doing and what was done to it; changes nothing."""
     from ..fronts import found_status
@@ -87,7 +85,7 @@ def why(options: Options, first: str, second: str) -> None:
 
 @command("store", "scope", "plan", "json")
 @click.argument("query", required=False)
-@click.option("--as-of", type=moment, metavar="DATE", help="Only what was held true then.")
+@click.option("--as-of", type=moment, metavar="DATE")
 def history(options: Options, *, query: str | None, as_of: datetime | None) -> None:
     """Show what a memory said before, and what took its place; changes nothing."""
     query = (query or "").strip()
@@ -126,10 +124,8 @@ def _judged(session: Session, a: Memory, b: Memory, among: Iterable[Memory]) -> 
 
 @command("store", "scope", "plan", "json")
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@click.option(
-    "--learning", metavar="FILE", help="Say whether a learning, JSON (- for the input), is worth saving."
-)
-@click.option("--threshold", type=int, help="With --learning: relevance from which to save. [default: 5]")
+@click.option("--learning", metavar="FILE")
+@click.option("--threshold", type=int)
 def check(options: Options, texts: tuple[str, ...], *, learning: str | None, threshold: int | None) -> None:
     """Say what each TEXT is to the memories before you store it: new, the same, more, or against one."""
     options.scopes()  # whose memories are meant is asked before anything is read
@@ -181,10 +177,7 @@ def _input_lines() -> tuple[str, ...]:
 
 @command("store", "scope", "plan", "write")
 @click.argument("query")
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=10, show_default=True,
-    help="Show at most so many memories.",
-)  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True)
 def forget(options: Options, query: str, *, limit: int) -> None:
     """Find memories about QUERY, and forget the ones you pick; undo brings them back."""
     from ..fronts import about
@@ -249,13 +242,8 @@ def _pick(count: int) -> list[int]:
 
 
 @command("store", "json")
-@click.option(
-    "--last", is_flag=True, help="Only the last unattended run, from the journal; exit code 9 on trouble."
-)
-@click.option(
-    "--within", type=click.FloatRange(min=0), default=36, show_default=True, metavar="HOURS",
-    help="With --last: a job that has not run for so long is in trouble.",
-)  # fmt: skip
+@click.option("--last", is_flag=True)
+@click.option("--within", type=click.FloatRange(min=0), default=36, show_default=True, metavar="HOURS")
 def runs(options: Options, *, last: bool, within: float) -> None:
     """List the runs of this store, newest first; of all stores if none is named."""
     if last:
@@ -282,10 +270,7 @@ def runs(options: Options, *, last: bool, within: float) -> None:
 
 @command("store", "scope")
 @click.argument("run", required=False)
-@click.option(
-    "--only", "ids", multiple=True, metavar="ID",
-    help="Only what was done to this memory, or with it; repeatable.",
-)  # fmt: skip
+@click.option("--only", "ids", multiple=True, metavar="ID")
 def undo(options: Options, run: str | None, *, ids: tuple[str, ...]) -> None:
     """Take RUN back, or the newest run: restore what it removed, withdraw what it added."""
     options = keep(recalled(options, run))
@@ -307,11 +292,8 @@ def resume(options: Options, run: str | None) -> None:
 @command("store")
 @click.argument("first", required=False)
 @click.argument("second", required=False)
-@click.option("--list", "as_list", is_flag=True, help="List what was rejected, skipped or taken back.")
-@click.option(
-    "--forget", "withdrawn", multiple=True,
-    help="Withdraw an answer by its number, or all of a run; repeatable.",
-)  # fmt: skip
+@click.option("--list", "as_list", is_flag=True)
+@click.option("--forget", "withdrawn", multiple=True)
 def reject(
     options: Options, first: str | None, second: str | None, *, as_list: bool, withdrawn: tuple[str, ...]
 ) -> None:

@@ -194,8 +194,8 @@ def _systemd_word(word: str) -> str:
 
 
 @command("store", "scope", "plan")
-@click.option("--print", "printed", type=click.Choice(KINDS), required=True, help="For which scheduler.")
-@click.option("--time-zone", default="UTC", show_default=True, help="IANA name of the time zone.")
+@click.option("--print", "printed", type=click.Choice(KINDS), required=True)
+@click.option("--time-zone", default="UTC", show_default=True)
 @click.argument("further", nargs=-1, type=click.UNPROCESSED)
 def schedule(options: Options, printed: str, time_zone: str, further: tuple[str, ...]) -> None:
     """Print an entry that looks every night whether a consolidation is due; installs nothing."""

@@ -307,6 +307,8 @@ def command(
             work(options, **{param: value for param, value in given.items() if param not in ROWS})
 
         called = name or work.__name__
+        for option in (each for each in own if isinstance(each, click.Option)):
+            option.help = WORDS["own"][called].get(option.opts[-1])
         told = spoken_help(str(work.__doc__), WORDS["more"].get(called, ""))
         params = [*own, *parameters(*on, *(("other",) if "store" in on else ()))]
         return click.Command(called, params=params, callback=run, help=told)

@@ -31,10 +31,8 @@ _OURS = '<meta name="generator" content="mem0-dream">'
 
 @command("store", "scope", "plan", name="report")
 @click.argument("run", required=False)
-@click.option(
-    "-o", "--output", default="report.html", show_default=True, help="Write the page here; - prints it."
-)
-@click.option("--force", is_flag=True, help="Write over a file that is no report.")
+@click.option("-o", "--output", default="report.html", show_default=True)
+@click.option("--force", is_flag=True)
 def report_command(options: Options, run: str | None, output: str, *, force: bool) -> None:
     """Write what a pass would do as one HTML file, to be read in any browser; changes nothing."""
     from ...models.text.words import counted
@@ -67,10 +65,8 @@ def report_command(options: Options, run: str | None, output: str, *, force: boo
 
 
 @command("store", "scope", "plan", "write", name="review")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Listen here. [default: a free port]")
-@click.option(
-    "--open/--no-open", "opens", default=None, help="Open the browser. [default: where there is one]"
-)
+@click.option("--port", type=click.IntRange(0, 65535), default=0)
+@click.option("--open/--no-open", "opens", default=None)
 def review_command(options: Options, *, port: int, opens: bool | None) -> None:
     """Look at the plan in the browser, answer proposal by proposal, and apply what you accepted."""
     missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
@@ -97,7 +93,7 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
 
 
 @command("store", "scope", "plan", "write", name="mcp")
-@click.option("--allow-write", is_flag=True, help="Switch on the tools that change memories.")
+@click.option("--allow-write", is_flag=True)
 def mcp_command(options: Options, *, allow_write: bool) -> None:
     """Serve passes to an agent over the Model Context Protocol, on the standard streams."""
     require_store(options)

@@ -212,7 +212,7 @@ def _reporter(session: Session, proposal: Proposal, options: Options) -> Report:
 
 
 @command("store", "scope", "plan", name="plan")
-@click.option("-o", "--output", default="-", show_default=True, help="Write the plan here.")
+@click.option("-o", "--output", default="-", show_default=True)
 def plan_command(options: Options, output: str) -> None:
     """Write the plan as JSON Lines, to be read, edited and applied later."""
     with open_session(options) as session:
@@ -229,10 +229,8 @@ def plan_command(options: Options, output: str) -> None:
 
 @command("store", "write", name="apply")
 @click.argument("file")
-@click.option(
-    "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
-)
-@click.option("--yes", is_flag=True, help="Apply without asking.")
+@click.option("--max-delete", type=click.FloatRange(0, 1))
+@click.option("--yes", is_flag=True)
 def apply_command(options: Options, file: str, *, yes: bool) -> None:
     """Apply the plan in FILE (- reads it from the input), with the answers that its lines hold."""
     from ..reporting import report

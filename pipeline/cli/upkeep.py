@@ -33,8 +33,8 @@ PRECISION = 0.98  # share of automatic merges that must be right on the labelled
 
 
 @command("store", "json")
-@click.option("--dry-run", is_flag=True, help="Count and change nothing; exit code 9 if something is wrong.")
-@click.option("--yes", is_flag=True, help="Repair without asking.")
+@click.option("--dry-run", is_flag=True)
+@click.option("--yes", is_flag=True)
 def doctor(options: Options, *, yes: bool) -> None:
     """Count the links of a mem0 store that lead to no memory, and the merged memories that have none."""
     from ..writing.writer import Writer
@@ -95,11 +95,11 @@ def _lines(state: Condition) -> list[str]:
 
 @command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--scorer", help="Whose thresholds to fit. [default: the configured one]")
-@click.option("--encoder", help="Embedding model, a path or a name.")
+@click.option("--scorer")
+@click.option("--encoder")
 @click.option("--precision", default=PRECISION, show_default=True, type=click.FloatRange(0.5, 1))
-@click.option("--reset", is_flag=True, help="Forget fitted thresholds and use the scorer's own again.")
-@click.option("--state-dir", type=click.Path(path_type=Path), help="Where fitted thresholds are kept.")
+@click.option("--reset", is_flag=True)
+@click.option("--state-dir", type=click.Path(path_type=Path))
 def calibrate(options: Options, file: Path | None, *, precision: float, reset: bool) -> None:
     """Fit the thresholds to the labelled pairs in FILE, for a stated precision of automatic merges."""
     from ...models.registry import load_scorer
@@ -161,8 +161,8 @@ def _table(fitted: Calibration, count: int) -> str:
 
 
 @command()
-@click.option("--prune", type=click.IntRange(0), metavar="MB", help="Drop the oldest until so much is left.")
-@click.option("--state-dir", type=click.Path(path_type=Path), help="Where the cache lives.")
+@click.option("--prune", type=click.IntRange(0), metavar="MB")
+@click.option("--state-dir", type=click.Path(path_type=Path))
 def cache(options: Options, *, prune: int | None) -> None:
     """Say how large the cache of vectors and readings is, or make it smaller."""
     from ..judging.cache import MAX_BYTES, Cache
@@ -222,9 +222,9 @@ def restore(options: Options, name: str) -> None:
 
 
 @command("store", "plan", "json", kind=GRAPH)
-@click.option("--quick", is_flag=True, help="Only this week's learnings and uses.")
-@click.option("--beliefs", "about_beliefs", is_flag=True, help="What speaks for and against the core memory.")
-@click.option("--memories", "about_memories", is_flag=True, help="All memories by effectiveness.")
+@click.option("--quick", is_flag=True)
+@click.option("--beliefs", "about_beliefs", is_flag=True)
+@click.option("--memories", "about_memories", is_flag=True)
 def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memories: bool) -> None:
     """Look back: what worked and what did not since the last run; changes nothing."""
     if quick + about_beliefs + about_memories > 1:
@@ -249,8 +249,8 @@ def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memorie
 
 
 @command("store", "plan", "json", kind=GRAPH)
-@click.option("--focus", help="Protect what is about this topic from being forgotten.")
-@click.option("--reset", is_flag=True, help="Take the focus back.")
+@click.option("--focus")
+@click.option("--reset", is_flag=True)
 def attention(options: Options, *, focus: str | None, reset: bool) -> None:
     """Show what the memory is about at present; set or reset a focus by hand."""
     from ...models.text.words import significant_words
@@ -309,9 +309,9 @@ def _announced(session: Session, options: Options) -> bool:
 
 
 @command()
-@click.option("--memory-root", required=True, help="The memory directory, as the agent sees it.")
-@click.option("--transcripts", "sessions", required=True, help="The folder of its session transcripts.")
-@click.option("--extra", help="Text to put behind the rest.")
+@click.option("--memory-root", required=True)
+@click.option("--transcripts", "sessions", required=True)
+@click.option("--extra")
 def prompt(_options: Options, *, memory_root: str, sessions: str, extra: str | None) -> None:
     """Print the four-phase prompt, for an agent that consolidates its own memory."""
     from ..rules.markdown_index import LINE_LENGTH, LONG_LINE, MAX_BYTES
