@@ -78,16 +78,7 @@ def moody_scorer(seed):
 
 
 @st.composite
-def plans(
-    draw,
-    sorts,
-    *,
-    kind="memory",
-    name="{}-{}",
-    text=TEXTS,
-    form=lambda _, text: text,
-    more=None,
-):
+def plans(draw, sorts, *, kind="memory", name="{}-{}", text=TEXTS, form=lambda _, text: text, more=None):
     """Any plan of these sorts of actions, each about memories of its own; the last ones are questions.
 
     `form` makes a text one of a name, `more` says what an action of another sort than these has besides.
