@@ -306,7 +306,7 @@ class Report:
                 others = [whole(each.text) for _, each in order if each is not member]
                 text = marked(text, others, tone="stays")
             row = self._row(f"  {letters[member.id]}: ", doubt, member.id, text)
-            lines.append(row.followed(_newest(doubts, member, [each for _, each in order])))
+            lines.append(row.followed(_newest(doubts, member)))
             lines += self._going_along(doubts, member.id)
         for doubt in doubts if why else ():
             lines.append(self._said_of(doubt, letters))
@@ -430,13 +430,15 @@ def likely(conflict: Resolve, side: str) -> str:
     return " (newer, likely to hold)" if newer_side(conflict) == side.lower() else ""
 
 
-def _newest(doubts: Sequence[Doubt], member: Member, among: Sequence[Member]) -> str:
-    """The same beside the one of several facts that was stated after all the others."""
+def _newest(doubts: Sequence[Doubt], member: Member) -> str:
+    """The same beside one of several facts, stated after every other with which it cannot hold."""
     if not all(isinstance(doubt, Resolve) and newer_side(doubt) for doubt in doubts):
         return ""
-    latest = max(str(each.stated_at) for each in among)
-    alone = [each for each in among if str(each.stated_at) == latest] == [member]
-    return " (newest, likely to hold)" if alone else ""
+    conflicts = [doubt for doubt in doubts if isinstance(doubt, Resolve)]
+    older = {conflict.a[0] if newer_side(conflict) == "b" else conflict.b[0] for conflict in conflicts}
+    standing = {name for conflict in conflicts for name in ends(conflict)} - older
+    word = "newest" if len(standing) == 1 else "newer"
+    return f" ({word}, likely to hold)" if member.id in standing else ""
 
 
 def summary(result: RunResult) -> str:

@@ -253,6 +253,16 @@ class TestAsked:
         )
         assert homes.keys() & living(store) == left
 
+    def test_what_is_newer_than_all_it_conflicts_with_is_likely_to_hold(self, dream, store, scorer):
+        meals = ("Eats no meat.", "Eats meat at work.", "Eats meat on Sundays.")
+        rows = [memory(f"meal{at}", text, days=40 - at) for at, text in enumerate(meals)]
+        store.rows |= InMemoryStore(rows).rows
+        scorer._pairs |= {tuple(sorted((meals[0], other))): (0.0, 0.95, 0.05) for other in meals[1:]}
+        shown = dream("--user-id", "alice", "--dry-run").stdout
+        assert "Conflicts (2, in 1 question):" in shown
+        newer = [line for line in shown.splitlines() if "meal" in line and "(newer, likely to hold)" in line]
+        assert [line[4] for line in newer] == ["B", "C"]
+
 
 def test_rival_values_are_never_offered_as_one_text() -> None:
     texts = "Takes 20 mg of lisinopril daily.", "Takes 40 mg of lisinopril daily."
