@@ -1,14 +1,17 @@
 """Stores in which everything happens, what a judge says about them, and any small store, drawn."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from builders import ALICE, CONTRADICTION, NOW, duplicates, memory, plan_of
 from hypothesis import strategies as st
 from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, ScopeTotal
-from mem0_dream.records import Candidate, Evidence, Label, Verdict, text_hash
+from mem0_dream.records import Candidate, Evidence, Label, Memory, Verdict, text_hash
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
-DOG, DOG_NAME, DOG_LONG = ("Has a dog.", "Has a dog named Rex.", "Has a brown dog named Rex from Leeds.")
+DOG, DOG_NAME, DOG_LONG = ("Has a dog.", "Has a dog and walks it.", "Has a brown dog and walks it in Leeds.")
+TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
+OLD = "Is looking for a plumber in Leeds for the tap."
 SAILOR_A, SAILOR_B = "Dad was a sailor. Dad came from Gdansk.", "Dad was a sailor. Sailed for 30 years."
 BOTH = {
     "Dad was a sailor. Sailed for 30 years. Dad came from Gdansk.",
@@ -20,27 +23,26 @@ words = st.lists(
 )
 
 
-def messy_store() -> InMemoryStore:
-    """A merge with a survivor, a fused merge, a conflict, a prune, and bystanders."""
-    return InMemoryStore(
-        [
-            memory("d1", DOG),
-            memory("d2", DOG_NAME),
-            memory("d3", DOG_LONG),
-            memory("s1", SAILOR_A, metadata={"source": "chat"}),
-            memory("s2", SAILOR_B, days=20),
-            memory("t1", "Uses tabs in Go code.", days=30),
-            memory("t2", "Never uses tabs in Go code.", days=3),
-            memory("old", "Is looking for a plumber in Leeds for the tap.", days=400),
-            memory("pin", "[PINNED] Has a dog.", pinned=True, days=900),
-            memory("x", "Shoe size 39"),
-        ]
-    )
+def messy_store(only: str = "", more: Iterable[Memory] = ()) -> InMemoryStore:
+    """A merge with a survivor, a fused merge, a conflict, a prune, and bystanders; or some of these."""
+    rows = [
+        memory("d1", DOG),
+        memory("d2", DOG_NAME),
+        memory("d3", DOG_LONG),
+        memory("s1", SAILOR_A, metadata={"source": "chat"}),
+        memory("s2", SAILOR_B, days=20),
+        memory("t1", TABS, days=30),
+        memory("t2", NO_TABS, days=3),
+        memory("old", OLD, days=400),
+        memory("pin", "[PINNED] Has a dog.", pinned=True, days=900),
+        memory("x", "Shoe size 39"),
+    ]
+    return InMemoryStore([*(row for row in rows if not only or row.id in only.split()), *more])
 
 
 def messy_scorer():
     scorer = duplicates([DOG, DOG_NAME, DOG_LONG], [SAILOR_A, SAILOR_B, *BOTH])
-    scorer._pairs["Never uses tabs in Go code.", "Uses tabs in Go code."] = CONTRADICTION
+    scorer._pairs[NO_TABS, TABS] = CONTRADICTION
     return scorer
 
 

@@ -2,9 +2,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from mem0_dream.models.doubts import doubts, hinted_conflict, settled, stated_conflict
 from mem0_dream.models.guards import compare
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("rows.tsv")
 

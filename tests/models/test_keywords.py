@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import rows_of
 from hypothesis import given, strategies as st
 from mem0_dream.models.keywords import CosineScorer, KeywordScorer, ramp
 from mem0_dream.models.scorer import PairInput, PairScorer
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("rows.tsv")
 WORDS = [

@@ -6,13 +6,13 @@ from operator import itemgetter
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from hypothesis import given, settings, strategies as st
 from mem0_dream.models import merger
 from mem0_dream.models.guards import missing
 from mem0_dream.models.merger import CERTAIN, Draft, MergeRefused, drafted, joined, puts_together, whole_of
 from mem0_dream.models.text.statements import clauses, sentences
 from mem0_dream.records import Memory, Scope
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("merges.tsv")
 SCOPE = Scope.of(user_id="alice")

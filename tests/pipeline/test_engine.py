@@ -6,7 +6,7 @@ from datetime import timedelta
 from unittest.mock import Mock
 
 import pytest
-from builders import BOB, CONTRADICTION, NOW, duplicates, memory, session_on, skipped
+from builders import BOB, CONTRADICTION, NOW, memory, session_on, skipped
 from mem0_dream.errors import BudgetExceededError, JournalError, UsageError
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import KEPT_BACKUPS, Session, scope_filter
@@ -16,38 +16,21 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
-from messy import messy_scorer, messy_store as nine_memories
+from messy import DOG_NAME, NO_TABS, messy_scorer, messy_store
 
-DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
-TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
 ALICE = ScopeFilter({"user_id": "alice"})
 LAX = Settings(floor=-1.0, max_delete=1.0, assume_unread=True)
 
 
 @pytest.fixture
 def store() -> InMemoryStore:
-    """A merge, a conflict and a prune of alice; a copy and a prune of bob."""
-    texts = {
-        "d1": DOG,
-        "d2": DOG_NAME,
-        "t1": TABS,
-        "t2": NO_TABS,
-        "old": "Is looking for a plumber in Leeds for the tap.",
-    }
-    ages = {"t1": 30, "t2": 3, "old": 400}
-    rows = [memory(name, text, days=ages.get(name, 10)) for name, text in texts.items()]
-    return InMemoryStore([*rows, *(memory(name, DOG_NAME, scope=BOB) for name in ("bob1", "bob2"))])
-
-
-def scorer() -> FakeScorer:
-    answers = duplicates([DOG, DOG_NAME])
-    answers._pairs[NO_TABS, TABS] = CONTRADICTION
-    return answers
+    """A merge, a conflict and a prune of alice; a copy of bob."""
+    return messy_store("d1 d2 t1 t2 old", [memory(name, DOG_NAME, scope=BOB) for name in ("bob1", "bob2")])
 
 
 @pytest.fixture
 def session(store: InMemoryStore) -> Iterator[Session]:
-    with session_on(store, scorer(), settings=LAX) as opened:
+    with session_on(store, messy_scorer(), settings=LAX) as opened:
         yield opened
 
 
@@ -119,13 +102,13 @@ def test_stages_are_told(store: InMemoryStore) -> None:
             heard.append(name)
             yield lambda _done: None
 
-    with session_on(store, scorer(), settings=LAX, observer=Listening()) as session:
+    with session_on(store, messy_scorer(), settings=LAX, observer=Listening()) as session:
         session.apply(session.propose(ALICE, now=NOW), now=NOW)
     assert heard == ["fetch", "embedding", "judging", "drafting", "apply"]
 
 
 def test_a_store_of_files_is_copied_before_each_run(own_state):
-    store = nine_memories()
+    store = messy_store()
 
     def backup(folder):
         folder.mkdir(parents=True)

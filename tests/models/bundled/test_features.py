@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import rows_of
 from hypothesis import given, strategies as st
 from mem0_dream.models.bundled import columns
 from mem0_dream.models.bundled.columns import CONTEXT_NAMES, FEATURE_NAMES, PairSignals, short_long, text_row
 from mem0_dream.models.scorer import PairInput
-from rows import rows_of
 
 TABLE = Path(__file__).parents[1] / "rows.tsv"
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import DUPLICATE, memory, plan_of
+from builders import DUPLICATE, memory, plan_of, rows_of
 from mem0_dream.models.bundled.columns import FEATURE_NAMES, guard_row, text_row
 from mem0_dream.models.facts.attributes import CONTRAST_NAMES, contrast
 from mem0_dream.models.guards import FACTS_VERSION, compare, contradicting
@@ -14,7 +14,6 @@ from mem0_dream.pipeline.judging.judge import decide, differences, judge
 from mem0_dream.pipeline.plan import Resolve
 from mem0_dream.records import Candidate, Evidence, Label
 from mem0_dream.testing import FakeScorer, InMemoryStore
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("pairs.tsv")
 DISTINCT = (0.0, 0.0, 1.0)

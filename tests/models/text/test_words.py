@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from hypothesis import given, strategies as st
 from mem0_dream.models.text.statements import MOST_STATEMENTS, split_statements
 from mem0_dream.models.text.tables import marked
@@ -18,7 +19,6 @@ from mem0_dream.models.text.words import (
     tokens,
     topic,
 )
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("words.tsv")
 TEXTS = st.text(max_size=60)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from mem0_dream.pipeline.judging.bare_fields import bare, rival_values, rivals, several
 from mem0_dream.pipeline.judging.statements import Reader, findings
 from mem0_dream.pipeline.planning.markdown_look import statements_of
 from mem0_dream.records import Memory, Scope
 from mem0_dream.testing import FakeEncoder, FakeScorer
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("fields.tsv")
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from hypothesis import given, settings, strategies as st
 from mem0_dream.models.keywords import KeywordScorer
 from mem0_dream.models.registry import load_encoder, load_scorer
@@ -10,7 +11,6 @@ from mem0_dream.pipeline.judging.screens import comparable
 from mem0_dream.pipeline.judging.statements import Reader, Statement, about_one, findings, repeating
 from mem0_dream.records import Memory, Scope
 from mem0_dream.testing import FakeEncoder
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("observations.tsv")
 SAME, AGAINST, NOTHING = "same", "against", ""

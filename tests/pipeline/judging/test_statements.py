@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import rows_of
 from mem0_dream.pipeline.judging.statements import Finding, Reader, Statement, findings, sharing
 from mem0_dream.records import Memory, Scope
 from mem0_dream.testing import FakeEncoder, FakeScorer
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("observations.tsv")
 SAME, AGAINST, DOUBTFUL = (0.97, 0.01, 0.02), (0.01, 0.97, 0.02), (0.55, 0.44, 0.01)

@@ -16,7 +16,18 @@ from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.records import rejection_key, text_hash
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
-from messy import BOTH, SAILOR_A, SAILOR_B, messy_scorer, messy_store, moody_scorer, stores, words
+from messy import (
+    BOTH,
+    DOG,
+    DOG_NAME,
+    SAILOR_A,
+    SAILOR_B,
+    messy_scorer,
+    messy_store,
+    moody_scorer,
+    stores,
+    words,
+)
 
 CHANGES = (
     "nothing", "text", "date", "metadata", "gone", "new", "copy", "refused", "later", "single", "floor",
@@ -123,7 +134,7 @@ def test_copies_of_a_scope_as_it_was_go_and_stay_apart_as_before(night):
         {"thresholds": Thresholds(auto=0.99, duplicate=0.9, contradiction=0.9)},
         {"settings": Settings(floor=-0.5)},
         {"settings": Settings(floor=-1.0, single=("pet",))},
-        {"rejected": {rejection_key(memory("", "Has a dog."), memory("", "Has a dog named Rex."))}},
+        {"rejected": {rejection_key(memory("", DOG), memory("", DOG_NAME))}},
         {"rejected": {"of:texts that are gone"}},
         {"settings": Settings(floor=-1.0, subject_keys=("boat",))},
     ],

@@ -13,28 +13,13 @@ from mem0_dream.pipeline.reporting.text import WHOLE_UP_TO, clip, one_line, shor
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Candidate, Evidence, Label, Scope, Verdict
 from mem0_dream.testing import FakeScorer, InMemoryStore
-from messy import BOTH, SAILOR_A, SAILOR_B
-
-DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
-TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
-OLD = "Is looking for a plumber in Leeds for the tap."
+from messy import DOG, DOG_NAME, OLD, messy_scorer, messy_store
 
 
 def small_plan() -> Plan:
     """One of each: a merge that keeps a member, a fused one, a conflict, two prunes."""
-    scorer = duplicates([DOG, DOG_NAME], [SAILOR_A, SAILOR_B, *BOTH])
-    scorer._pairs[NO_TABS, TABS] = CONTRADICTION
-    rows = [
-        memory("d1", DOG),
-        memory("d2", DOG_NAME),
-        memory("s1", SAILOR_A),
-        memory("s2", SAILOR_B, days=20),
-        memory("t1", TABS, days=30),
-        memory("t2", NO_TABS, days=3),
-        memory("old", OLD, days=400, category=None),
-        memory("vague", "Fixed bug", days=None),
-    ]
-    return plan_of(InMemoryStore(rows), scorer)
+    more = [memory("old", OLD, days=400, category=None), memory("vague", "Fixed bug", days=None)]
+    return plan_of(messy_store("d1 d2 s1 s2 t1 t2", more), messy_scorer())
 
 
 def test_categories_and_ages_that_are_unknown_are_called_so() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import BOB, NOW, memory, plan_of, session_on
+from builders import BOB, NOW, memory, plan_of, rows_of, session_on
 from e2e_cli import ALICE as USER, OWN, Invoke, messy_store, whole
 from hypothesis import given, strategies as st
 from mem0_dream.errors import ConfigError, MissingExtraError
@@ -23,7 +23,6 @@ from mem0_dream.records import text_hash
 from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.settings import HYGIENE, read_settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
-from rows import rows_of
 
 SAMPLES = Path(__file__).parents[3] / "scripts" / "data" / "worlds_sample"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2

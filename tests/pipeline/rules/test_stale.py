@@ -4,13 +4,13 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from hypothesis import given, strategies as st
 from mem0_dream.models.text.vocabulary import FILLERS, GENERIC, HALF_EMPTY, TASTES
 from mem0_dream.pipeline.plan import Prune
 from mem0_dream.pipeline.rules.stale import age_of, is_vague, stale_prune, vague_prune
 from mem0_dream.records import Memory, Scope
 from mem0_dream.settings import Settings
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("ages.tsv")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import BOB, NOW, memory, session_on
+from builders import BOB, NOW, memory, rows_of, session_on
 from e2e_cli import OWN
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.rules.stale import is_protected, kept_although_old
@@ -13,7 +13,6 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
-from rows import rows_of
 
 PLUMBER = "Is looking for a plumber in Leeds for the kitchen tap."
 TRACKED_ONLY = OWN.replace(", assume_unread: true", "")

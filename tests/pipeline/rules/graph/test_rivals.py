@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import pytest
-from builders import skipped
+from builders import rows_of, skipped
 from graph_world import apply, entity, propose, relation
 from mem0_dream.pipeline.rules.graph_names import same_names, siblings
 from mem0_dream.pipeline.stores.graph.entities import Node
 from mem0_dream.records import Label, Memory, Scope
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("names.tsv")
 

@@ -4,9 +4,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from hypothesis import given, settings, strategies as st
 from mem0_dream.pipeline.rules.markdown_dates import absolute
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("dates.tsv")
 SATURDAY = date(2026, 11, 21)

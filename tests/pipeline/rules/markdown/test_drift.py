@@ -4,12 +4,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from builders import NOW
+from builders import NOW, rows_of
 from markdown_trees import git, with_past, write_tree
 from mem0_dream.pipeline.rules.markdown_drift import Freshness, check_drift, condemned, mended, references_of
 from mem0_dream.pipeline.stores.markdown.project import build_index
 from mem0_dream.records import Memory, Scope
-from rows import rows_of
 
 SCOPE = Scope.of(directory="memory")
 TABLE = Path(__file__).with_name("drift.tsv")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from graph_world import entity, relation
 from hypothesis import given, strategies as st
 from mem0_dream.errors import RefusedChangeError
@@ -14,7 +15,6 @@ from mem0_dream.pipeline.stores.graph.entities import (
     split_part,
 )
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("lines.tsv")
 

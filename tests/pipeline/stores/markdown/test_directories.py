@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from markdown_trees import write_tree
 from mem0_dream.pipeline.stores.markdown.directories import instruction_files
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("loaded.tsv")
 LONG = "".join(f"- [{number}](a{number}.md)\n" for number in range(250))

@@ -4,10 +4,10 @@ import itertools
 from pathlib import Path
 
 import pytest
+from builders import rows_of
 from hypothesis import example, given, settings, strategies as st
 from markdown_trees import MARKDOWN
 from mem0_dream.pipeline.stores.markdown.document import decode, edit_lines, encode, lines_of, parse, plain
-from rows import rows_of
 
 TABLE = Path(__file__).with_name("entries.tsv")
 

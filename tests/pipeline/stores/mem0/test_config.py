@@ -9,6 +9,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from builders import rows_of
 from click.testing import CliRunner
 from mem0_dream import errors
 from mem0_dream.errors import ConfigError, MissingExtraError, RefusedChangeError, StoreError, UsageError
@@ -20,7 +21,6 @@ from mem0_dream.pipeline.stores.mem0.store import Mem0Store, embedding
 from mem0_dream.pipeline.writing.access import track_access
 from mem0_dream.records import Scope
 from mem0_stores import ALICE, build_place
-from rows import rows_of
 
 YAML = """
 vector_store:
