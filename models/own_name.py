@@ -16,6 +16,7 @@ from .text.vocabulary import common
 from .text.words import CACHED_TEXTS
 
 _SHORTEST = 3  # letters
+_USER_ACTS = ("subjectless", "user_does")  # what tells of the user without saying so
 
 
 def name_in(identity: str) -> str:
@@ -32,7 +33,7 @@ def name_in(identity: str) -> str:
 
 def only_own(name: str, texts: Iterable[str]) -> bool:
     """Whether none of the texts, all of one person's memories, may give the name to somebody else."""
-    return not any(name in text and _of_another(text, name) for text in texts)
+    return not any(name.lower() in text.lower() and _of_another(text, name) for text in texts)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -62,8 +63,9 @@ def _reads(key: str, name: str) -> re.Pattern[str]:
 def _of_another(text: str, name: str) -> bool:
     if _reads("name_of_another", name).search(text):
         return True
-    rest = _reads("name_as_subject", name).sub(" ", _reads("name_told", name).sub(" ", text))
-    if not _reads("name_bare", name).search(rest):
-        return False
-    does = pattern("says_user"), pattern("subjectless"), pattern("user_does")
-    return bool(_reads("name_is_told", name).search(rest) or any(each.search(text) for each in does))
+    said, bare = _reads("name_told", name).sub(" ", text), _reads("name_bare", name)
+    if bare.search(said) and pattern("says_user").search(said):
+        return True
+    rest = _reads("name_as_subject", name).sub(" ", said)
+    told = _reads("name_is_told", name).search(rest)
+    return bool(bare.search(rest) and (told or any(pattern(key).search(text) for key in _USER_ACTS)))

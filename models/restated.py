@@ -239,9 +239,11 @@ def _same_sides(a: str, b: str) -> bool:
     told = all(first) and (all(second) or verbs[0][0] == "~")
     if first[0] != first[1] or not (told or (left.passive and right.passive and second[0] == second[1])):
         return False
-    known = {*(first[0] or ()), *CONVERSE}
+    stems, there = ({unit.key for unit in text.units if unit.verb} for text in (left, right))
+    turned = stems != there
+    known = {*(first[0] or ()), *(CONVERSE if turned else ())}
     mine, theirs = (
-        {unit.key: unit.marker for unit in text.units if not (unit.verb or unit.key in known)}
+        {unit.key: unit.marker for unit in text.units if not ((unit.verb and turned) or unit.key in known)}
         for text in (left, right)
     )
     names, others = (
@@ -249,8 +251,6 @@ def _same_sides(a: str, b: str) -> bool:
         & (keys or set())
         for text, keys in zip((left, right), second, strict=True)
     )
-    stems, there = ({unit.key for unit in text.units if unit.verb} for text in (left, right))
-    turned = stems != there
     return (
         mine.keys() == theirs.keys()
         and names == others

@@ -119,18 +119,20 @@ def _capitals(text: str) -> dict[str, set[str]]:
     """Words that a capital makes others as they stand; of a text that has all or no capitals nothing."""
     found: dict[str, set[str]] = {}
     if has_case(text):
+        worked_for = {name.lower() for name in pattern("worked_for").findall(text)}
         for word in extract(text).words:
-            if word.text.lower() in _WITH_CAPITAL and not word.opens:
-                found.setdefault(word.text.lower(), set()).add(word.text)
+            lower = word.text.lower()
+            if not word.opens and (lower in _WITH_CAPITAL or (lower in worked_for and common(lower))):
+                found.setdefault(lower, set()).add(word.text)
     return found
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def has_case(text: str) -> bool:
-    """Whether a writer tells names by capitals: some words have one, and most words inside have none."""
+    """Whether a writer tells names by capitals: some words have one, and half of those inside have none."""
     inside = [word.text for word in extract(text).words if not word.opens and word.text.isalpha()]
     small = sum(word.islower() for word in inside)
-    return any(map(str.isupper, text)) and small * 2 > len(inside)
+    return any(map(str.isupper, text)) and small * 2 >= len(inside) > 0
 
 
 @lru_cache(maxsize=CACHED_TEXTS)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from itertools import dropwhile
+from functools import lru_cache
+from itertools import dropwhile, product
+from os.path import commonprefix
 
 from .text.tables import pattern, table_lines, table_pairs, table_set
-from .text.vocabulary import synonyms
-from .text.words import normalised, stem
+from .text.vocabulary import is_word, synonyms
+from .text.words import CACHED_TEXTS, normalised, stem
 
 NEARLY = 0.66  # share of the words of the longer text, in order, from which texts are nearly the same
 _BEING = frozenset(("is", "are", "was", "were", "be", "been", "being"))
@@ -17,7 +19,7 @@ _BRIEF = 4  # words that tell something, up to which prepositions do not count
 _FEW = 1  # words that tell something, in one place
 _SPELT_ALIKE = 0.85
 _SHORT = 3  # letters
-_ROOT = 7  # letters that two words of one root share: diagnosed, diagnosis
+_ROOT = 6  # letters that a verb and its noun share: diagnosed, diagnosis
 _EMPTY, _PERSONS, _FORMS, _PREPOSITIONS, _TURNING, _MODALS = (
     table_set("wording", key) for key in ("empty", "persons", "forms", "prepositions", "turning", "modals")
 )
@@ -25,6 +27,10 @@ _SMALL = _FORMS | _PREPOSITIONS
 _PHRASES = table_pairs("wording", "phrases")
 _GROUPS = [frozenset(line.split()) for line in table_lines("wording", "groups")]
 _ALIKE = [frozenset(map(stem, line.split())) for line in table_lines("wording", "alike")]
+_INFLECTED, _OF_VERBS, _OF_NOUNS = (
+    table_set("wording", key) for key in ("inflected", "of_verbs", "of_nouns")
+)
+_QUITTING = _FORMS | table_set("wording", "quitting")
 
 
 def exchanged(a: str, b: str) -> tuple[str, ...]:
@@ -52,14 +58,13 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
         if size and i and k and _turned(first, second, i, k):
             return first[i], second[k]
     steps = [step for step in match.get_opcodes() if step[0] != "equal"]
-    mine = {each for _, i, j, _, _ in steps for each in stems[i:j]}
-    theirs = {each for _, _, _, k, end in steps for each in other_stems[k:end]}
-    roots = {each[:_ROOT] for each in mine} & {each[:_ROOT] for each in theirs}
-    moved = {each for each in mine | theirs if each[:_ROOT] in roots}
+    mine = {word for _, i, j, _, _ in steps for word in first[i:j]}
+    theirs = {word for _, _, _, k, end in steps for word in second[k:end]}
+    moved = {word for each in product(mine, theirs) if _one_root(*each) for word in each}
     for _, i, j, k, end in steps:
         parts = (first[i:j], first[j:]), (second[k:end], second[end:])
         (left, behind), (right, other) = (
-            ([word for word in part if stem(word) not in moved], rest) for part, rest in parts
+            ([word for word in part if word not in moved], rest) for part, rest in parts
         )
         if _same_form(left, behind, right, other) or _same_form(right, other, left, behind):
             continue
@@ -71,10 +76,12 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
 def _same_form(
     mine: Sequence[str], behind: Sequence[str], theirs: Sequence[str], behind_there: Sequence[str]
 ) -> bool:
-    """Whether words and those behind say the same: for tracking, to track; plays chess, is a chess player."""
+    """Whether words and those behind say the same: for tracking, to track; quit, stopped smoking; plays chess, is a chess player."""
     if not behind or not behind_there:
         return False
     going_on = behind[0].endswith("ing") and stem(behind[0]) == stem(behind_there[0])
+    if going_on and all(_FORMS < {*words, *_FORMS} <= _QUITTING for words in (mine, theirs)):
+        return True
     if list(theirs) == ["to"] and going_on and list(mine) in (["for"], []):
         return bool(mine) or behind[0] == "being"
     does = len(mine) == 1 and _BEING.issuperset(theirs) and bool(theirs)
@@ -131,8 +138,33 @@ def _agree(x: str, y: str) -> bool:
     """Whether one word may stand for another: a synonym, a figure (facts compare these), another spelling."""
     return (
         synonyms(x, y)
-        or (min(len(x), len(y)) > _SHORT and (x.startswith(stem(y)) or y.startswith(stem(x))))
+        or (min(len(x), len(y)) > _SHORT and _INFLECTED.issuperset(_endings(x, y)))
         or any(group.issuperset((stem(x), stem(y))) for group in _ALIKE)
         or any(map(str.isdecimal, x + y))
-        or SequenceMatcher(None, x.replace("-", ""), y.replace("-", "")).ratio() >= _SPELT_ALIKE
+        or _spelt_alike(x, y)
     )
+
+
+def _endings(x: str, y: str) -> tuple[str, str]:
+    """What stands behind the letters that open both words; "-" for nothing."""
+    at = len(commonprefix((x, y)))
+    return (x[at:] or "-", y[at:] or "-") if at > _SHORT - 1 else (x, y)
+
+
+def _spelt_alike(x: str, y: str) -> bool:
+    """Whether two words are one in two spellings: intercounty, colour; two known words are not."""
+    one, other = (word.replace("-", "").replace("z", "s").replace("our", "or") for word in (x, y))
+    known = is_word(x) and is_word(y)
+    return one == other or (not known and SequenceMatcher(None, one, other).ratio() >= _SPELT_ALIKE)
+
+
+def _one_root(x: str, y: str) -> bool:
+    """Whether two words are forms of one, or a verb and its noun: diagnosed, diagnosis; not contract, contractor."""
+    both = (x, y), (y, x)
+    return stem(x) == stem(y) or any(_bases(one, _OF_VERBS) & _bases(other, _OF_NOUNS) for one, other in both)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _bases(word: str, endings: frozenset[str]) -> frozenset[str]:
+    found = (word.removesuffix(ending) for ending in endings if word.endswith(ending))
+    return frozenset(base for base in found if len(base) >= _ROOT)

@@ -130,7 +130,8 @@ def judge(
         same = EXACT if pair.exact else None
         if not pair.exact or {pair.a, pair.b} <= memories.keys():
             a, b = memories[pair.a], memories[pair.b]
-            same = same_evidence(a, b, keys=known.get(a.scope, NO_KEYS)) or same
+            said = same_evidence(a, b, keys=known.get(a.scope, NO_KEYS))
+            same = said or (None if told_by_a_sign(a.text, b.text) else same)
         differing = _apart(pair, memories, known)
         if differing is not None and differing.veto:
             verdicts[pair] = Verdict(_plain(pair), Label.DISTINCT, evidence=(differing,))

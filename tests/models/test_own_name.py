@@ -16,6 +16,8 @@ OWN = {
     "Beatriz is Ines's daughter.": "Beatriz is Ines's daughter.",
     "Always ask before mailing on Ines's behalf.": "Always ask before mailing on Ines's behalf.",
     "If asked what coffee to get Ines, flat white.": "If asked what coffee to get Ines, flat white.",
+    "Always greet Ines by name.": "Always greet Ines by name.",
+    "User Ines likes tea.": "User Ines likes tea.",
     "Name is Ines.": "Name is Ines.",
     "User's name is Ines.": "User's name is Ines.",
     "Prefers to be called Ines.": "Prefers to be called Ines.",
@@ -27,7 +29,10 @@ OTHERS = (
     "Has a sister named Ines.", "Has a parrot called Ines", "New colleague Ines owns the queue.",
     "Ines is her cousin.", "Ines, a colleague, left.", "Sister: Ines, vet in Gdynia", "The new hire is Ines.",
     "There is another Ines in the team.", "Married to Ines.", "Friends with Ines", "User knows Ines.", "Met Ines Weber.", "The new hire is Ines Weber.",
-    "Dr. Ines is ill.",
+    "Dr. Ines is ill.", "The dog answers to Ines", "Two Iness met", "Ines and the user share a car", "User thinks Ines should rest",
+    "Lunch with Ines every Monday", "Ines from accounting left", "Ines, who lives above, sings", "Kids: Ines and Leo",
+    "Children are Leo and Ines", "Has two kids, Tom (4) and Ines", "Ines = mentor", "Thinks Ines is too strict", "Likes Ines's cooking",
+    "User borrowed Ines's tent", "The server ines runs Debian", "Hurricane Ines flooded the cellar",
 )  # fmt: skip
 
 
