@@ -63,9 +63,11 @@ def _reads(key: str, name: str) -> re.Pattern[str]:
 def _of_another(text: str, name: str) -> bool:
     if _reads("name_of_another", name).search(text):
         return True
-    said, bare = _reads("name_told", name).sub(" ", text), _reads("name_bare", name)
-    if bare.search(said) and pattern("says_user").search(said):
+    said = _reads("name_told", name).sub(" ", text)
+    if pattern("says_user").search(said) and _reads("name_alone", name).search(said):
         return True
     rest = _reads("name_as_subject", name).sub(" ", said)
+    if not _reads("name_bare", name).search(rest):
+        return False
     told = _reads("name_is_told", name).search(rest)
-    return bool(bare.search(rest) and (told or any(pattern(key).search(text) for key in _USER_ACTS)))
+    return bool(told or any(pattern(key).search(text) for key in _USER_ACTS))

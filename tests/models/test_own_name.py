@@ -16,6 +16,8 @@ OWN = {
     "Beatriz is Ines's daughter.": "Beatriz is Ines's daughter.",
     "Always ask before mailing on Ines's behalf.": "Always ask before mailing on Ines's behalf.",
     "If asked what coffee to get Ines, flat white.": "If asked what coffee to get Ines, flat white.",
+    "[PINNED] Ask under Ines's name only.": "[PINNED] Ask under Ines's name only.",
+    "Invoices over 90 need Ines's approval.": "Invoices over 90 need Ines's approval.",
     "Always greet Ines by name.": "Always greet Ines by name.",
     "User Ines likes tea.": "User Ines likes tea.",
     "Name is Ines.": "Name is Ines.",
