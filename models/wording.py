@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import dropwhile, product
-from os.path import commonprefix
 
 from .text.tables import pattern, table_lines, table_pairs, table_set
 from .text.vocabulary import is_word, synonyms
@@ -76,7 +75,7 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
 def _same_form(
     mine: Sequence[str], behind: Sequence[str], theirs: Sequence[str], behind_there: Sequence[str]
 ) -> bool:
-    """Whether words and those behind say the same: for tracking, to track; quit, stopped smoking; plays chess, is a chess player."""
+    """Whether words and those behind say the same: for tracking, to track; plays chess, is a chess player."""
     if not behind or not behind_there:
         return False
     going_on = behind[0].endswith("ing") and stem(behind[0]) == stem(behind_there[0])
@@ -147,8 +146,8 @@ def _agree(x: str, y: str) -> bool:
 
 def _endings(x: str, y: str) -> tuple[str, str]:
     """What stands behind the letters that open both words; "-" for nothing."""
-    at = len(commonprefix((x, y)))
-    return (x[at:] or "-", y[at:] or "-") if at > _SHORT - 1 else (x, y)
+    at = next((at for at, (p, q) in enumerate(zip(x, y, strict=False)) if p != q), min(len(x), len(y)))
+    return (x[at:] or "-", y[at:] or "-") if at >= _SHORT else (x, y)
 
 
 def _spelt_alike(x: str, y: str) -> bool:
@@ -159,7 +158,7 @@ def _spelt_alike(x: str, y: str) -> bool:
 
 
 def _one_root(x: str, y: str) -> bool:
-    """Whether two words are forms of one, or a verb and its noun: diagnosed, diagnosis; not contract, contractor."""
+    """Whether two words are forms of one, or a verb and its noun: diagnosed, diagnosis."""
     both = (x, y), (y, x)
     return stem(x) == stem(y) or any(_bases(one, _OF_VERBS) & _bases(other, _OF_NOUNS) for one, other in both)
 
