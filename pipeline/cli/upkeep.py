@@ -288,7 +288,7 @@ def _kind(session: Session) -> GraphKind:
 
 
 def _announced(session: Session, options: Options) -> bool:
-    """Say where there is no memory at all; whether any directory has one, or an index."""
+    """Say where there is no memory at all; whether any directory has one, or an index, or JSON is wanted."""
     from ..reporting.markdown import EMPTY, across
     from ..stores.markdown.directories import INDEX, NONE_FOUND, other_places
 
@@ -297,15 +297,16 @@ def _announced(session: Session, options: Options) -> bool:
         answer(*across(store.root, session.models, given=options.memory_dirs or ()), as_json=options.as_json)
         return False
     if not store.directories:
-        click.echo(NONE_FOUND)
+        click.echo(NONE_FOUND, err=options.as_json)
         for place in other_places(store.root):
             told = f"{place} holds Markdown files; if they are memories, add --memory-dir {place}"
-            click.echo(visible(told))
+            click.echo(visible(told), err=options.as_json)
     empty = [each for each in store.directories if not (each.topics() or each.is_index_alone())]
     if len(empty) == len(store.directories):  # else the report says what there is
         for directory in empty:
-            click.echo(visible(f"{directory.name}: {EMPTY}"))
-    return len(empty) < len(store.directories) or any((each.path / INDEX).is_file() for each in empty)
+            click.echo(visible(f"{directory.name}: {EMPTY}"), err=options.as_json)
+    indexed = any((each.path / INDEX).is_file() for each in empty)
+    return options.as_json or indexed or len(empty) < len(store.directories)
 
 
 @command()

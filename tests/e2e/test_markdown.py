@@ -165,6 +165,7 @@ def test_other_looks_change_nothing(project: Path) -> None:
 def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "p", {"a.py": "x"})
     assert _dream(root, "--auto").out == "No memory directories found\n"
+    assert json.loads(_dream(root, "--dry-run", "--json").out)["plan"]["actions"] == []
     write_tree(root, {"memory-bank/notes.md": "The cat is called Miso."})
     assert _dream(root, "--auto").out.endswith("if they are memories, add --memory-dir memory-bank\n")
     (root / ".claude/memory").mkdir(parents=True)
