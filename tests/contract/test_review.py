@@ -1,9 +1,7 @@
 """What holds of a review and of a report for every kind of store."""
 
 import json
-import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +10,7 @@ from mem0_dream.errors import MovedOnError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.desk import ReviewDesk
-from reviewing import desk_of
+from reviewing import data_of, desk_of
 from typed import on_store
 
 pytestmark = pytest.mark.store
@@ -101,7 +99,7 @@ def test_what_was_not_shown_is_not_applied_nor_is_anything_to_a_store_that_chang
 def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_path: Path) -> None:
     state, out = ("--state-dir", str(tmp_path / "state")), tmp_path / "report.html"
     world.call("report", *state, "-o", str(out))
-    data = embedded_in(out)
+    data = data_of(out.read_text(encoding="utf-8"))
     planned = json.loads(world.call("--json", "--dry-run", *state).output)["plan"]
     ids = [card["id"] for card in data["cards"]]
     assert ids[: len(planned["actions"])] == [action["id"] for action in planned["actions"]]
@@ -113,14 +111,8 @@ def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_p
         run = session.journal.runs(session.store.fingerprint)[0].id
     done = CliRunner().invoke(main, on_store(["report", run, "-o", str(out), *world.words, *state]))
     assert done.exit_code == 0, done.output
-    shown = embedded_in(out)
+    shown = data_of(out.read_text(encoding="utf-8"))
     assert shown["run"]["id"] == run
     assert run in shown["run"]["undo"]
     assert {card["outcome"][0] for card in shown["cards"] if "unsure" not in card} <= {"applied", "skipped"}
     assert len(shown["history"]["runs"]) == 1
-
-
-def embedded_in(page: Path) -> Any:
-    found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])

@@ -57,9 +57,6 @@ def test_a_server_that_may_only_look_changes_nothing(messy_qdrant: World) -> Non
     world, before = messy_qdrant, messy_qdrant.raw()
 
     async def work(client: Any) -> None:
-        assert {tool.name for tool in (await client.list_tools()).tools} == {
-            "dream_plan", "dream_explain", "dream_answer", "dream_status", "dream_check",
-        }  # fmt: skip
         plan = await call(client, "dream_plan")
         assert "--allow-write" in (await call(client, "dream_apply", plan_id=plan["plan_id"])).error
         assert world.seen()  # mem0 itself opens the store while the server runs

@@ -76,14 +76,10 @@ def test_nothing_is_sent_unless_somebody_says_so(world: World, model: LanguageMo
     done = world.pass_over(*ALICE, "--auto")
     assert (done.out, done.err) == (ONE_MERGE, "")
     assert world.dream("runs").out.endswith("removed 1, added 0, unsure=2\n")
-    (run,) = json.loads(world.dream("runs", "--json").out)
-    assert (run["kind"], run["scopes"][0]["user_id"], run["unsure"]) == ("mem0", "alice", 2)
     assert json.loads(world.pass_over(*ALICE, "--auto", "--json").out)["unsure"] == 2
     again = world.pass_over(*ALICE)
     assert again.lines[2] == "Likely the same (2):"
     assert again.lines[-1] == "Dream complete. Nothing is certain enough to propose."
-    told = json.loads(world.pass_over("status", *ALICE, "--json").out)
-    assert (told["kind"], told["scopes"][0]["scope"]["user_id"]) == ("mem0", "alice")
     assert model.asked == []
 
 

@@ -1,15 +1,12 @@
 """What only a process can show: locks, terminals, encodings, imports, exit codes, and the library itself."""
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
 
-import forks
 import pytest
 from e2e_world import NOW, ROWS, EmbeddingServer, World, empty_world
-from forks import Call
 from mem0_dream import track_access
 
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
@@ -76,13 +73,6 @@ def test_what_the_agent_reads_is_not_stale(messy_qdrant: World) -> None:
     assert "Prunes (3):" in shown.lines
     assert world.label("plumber") not in shown.out
     assert world.label("call") in shown.out
-
-
-def test_a_bad_configuration_is_one_sentence(tmp_path: Path) -> None:
-    file = tmp_path / "mem0.yaml"
-    done = forks.run(Call(("--all", "--dry-run", "--config", str(file)), os.environ))
-    assert done.err == f"mem0-dream: There is no configuration file {file}.\n"
-    assert (done.code, done.out) == (2, "")
 
 
 def test_a_server_that_does_not_answer(tmp_path: Path, embeddings: EmbeddingServer) -> None:

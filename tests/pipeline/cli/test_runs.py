@@ -85,7 +85,10 @@ class TestCommands:
         ("change", "sentence"),
         [
             (lambda text: text.replace('"version": 2', '"version": 3'), "version 3"),
-            (lambda text: text.replace('"store": "in-memory"', '"store": "elsewhere"'), "another store"),
+            (
+                lambda text: text.replace('"store": "in-memory"', '"store": "elsewhere"'),
+                "made for another store; make a new one",
+            ),
             (lambda text: "hello", "no JSON"),
             (lambda text: "", "no plan header"),
         ],
