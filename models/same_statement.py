@@ -29,6 +29,7 @@ _KEPT = "\x01"  # opens a token that stands as it is: code, paths, names with ca
 _BREAK = "|"
 _QUOTES = frozenset("\"'")
 _SHOUTED = 0.6
+_IN_A_PATH = frozenset("/`_")
 SHOUT = 4  # letters from which a plain word in capitals is emphasis, and no sign of its own
 _ALOUD = table_set("sameness", "aloud")
 _PLAIN_FORMS = {
@@ -108,7 +109,8 @@ def told_by_a_sign(a: str, b: str) -> tuple[str, ...]:
     for x, y in product(sorted(codes), sorted(codes_there)):
         if x.startswith(y) or y.startswith(x):
             return x, y
-    for signs in (_bits, _signs):
+    both = all(map(pattern("bits").search, (a, b)))
+    for signs in (_bits, _signs) if both else (_signs,):
         if (left := signs(a)) != (right := signs(b)):
             return left or "-", right or "-"
     return ()
@@ -120,8 +122,11 @@ def _capitals(text: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     if has_case(text):
         worked_for = {name.lower() for name in pattern("worked_for").findall(text)}
-        for word in extract(text).words:
+        read = extract(text)
+        for word in read.words:
             lower = word.text.lower()
+            if {read.text[word.start - 1 : word.start], read.text[word.end : word.end + 1]} & _IN_A_PATH:
+                continue
             if not word.opens and (lower in _WITH_CAPITAL or (lower in worked_for and common(lower))):
                 found.setdefault(lower, set()).add(word.text)
     return found
