@@ -73,8 +73,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     faiss.omp_set_num_threads(options.threads)
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    if torch := sys.modules.get("torch"):
-        torch.set_num_threads(options.threads)
     _WHAT[options.what](options)
     return 0
 

@@ -22,7 +22,7 @@ from mem0_dream.errors import MissingExtraError
 from mem0_dream.models.encoder import Encoder
 from mem0_dream.models.keywords import DUPLICATE_COSINE, DUPLICATE_OVERLAP
 from mem0_dream.models.registry import load_encoder, load_scorer
-from mem0_dream.models.scorer import PairScorer
+from mem0_dream.models.scorer import DUPLICATE, PairScorer
 from mem0_dream.models.text.words import overlap
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.kinds import build_plan
@@ -114,7 +114,7 @@ def compared(worlds: Sequence[World], encoder: Encoder, scorer: str) -> list[Row
         (start + i, start + j)
         for start, world in zip(starts, worlds, strict=False)
         for i, j, relation in labelled.labelled_pairs(world)
-        if relation == labelled.DUPLICATE
+        if relation == DUPLICATE
     }
 
     def asked(name: str, find: Way, remove: Way) -> Row:
@@ -156,7 +156,7 @@ def _judged(worlds: Sequence[World], went: Sequence[Sequence[tuple[int, int]]]) 
         require(len(removed) == len(set(removed)), "nothing is removed twice")
         require(not {kept for _, kept in pairs} & set(removed), "what stays in a place is not removed")
         relations += [labelled.label(world.lines[gone], world.lines[kept]) for gone, kept in pairs]
-    right = relations.count(labelled.DUPLICATE)
+    right = relations.count(DUPLICATE)
     return right, len(relations) - right - relations.count(labelled.UNLABELLED)
 
 

@@ -27,6 +27,7 @@ from mem0_dream.models.bundled.weights import CONFIG_FILE
 from mem0_dream.models.doubts import DOUBTS
 from mem0_dream.models.keywords import DUPLICATE_COSINE
 from mem0_dream.models.registry import CHOICES
+from mem0_dream.models.scorer import DUPLICATE
 from mem0_dream.pipeline.judging.judge import decide
 from mem0_dream.records import Label
 from mem0_dream.scripts.evaluate import labelled, quality
@@ -196,7 +197,7 @@ def _trapping(data: Path) -> list[LabelledPair]:
         pairs += [replace(pair, source=source, category="") for pair in found]
     for one in labelled.read_exchanges(data / "exchanges")[1]:
         each = labelled.exchange_pairs(one)
-        pairs += [pair for pair in each if pair.a == one[0][0] or pair.label != labelled.DUPLICATE]
+        pairs += [pair for pair in each if pair.a == one[0][0] or pair.label != DUPLICATE]
     worlds = labelled.read_worlds(data / "worlds")
     of_style = attrgetter("kind", "label")
     inside = sorted((pair for world in worlds for pair in labelled.block_pairs(world)), key=of_style)
@@ -210,7 +211,7 @@ def bindings_table(measured: quality.Measured, models: quality.Models) -> Rows:
     """For each set, of duplicates and of others: pairs, merges before and after, and what holds the rest."""
     tallies: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
     for pair, verdict in zip(measured.pairs, measured.verdicts, strict=True):
-        tally = tallies[pair.source, pair.label == labelled.DUPLICATE]
+        tally = tallies[pair.source, pair.label == DUPLICATE]
         tally["pairs"] += 1
         kinds = {item.kind for item in verdict.evidence if item.kind in _OF_BINDINGS}
         others = [item for item in verdict.evidence if item.kind not in _OF_BINDINGS]

@@ -21,8 +21,6 @@ from mem0_dream.records import PIN_PREFIX, Inventory, Label, Memory, Scope, note
 
 from .metrics import LABELS, Gold
 
-__all__ = ["CONTRADICTION", "DISTINCT", "DUPLICATE"]
-
 UNLABELLED = -1
 STORES = "stores"
 # Metadata of the worlds that says where a line came from; all other keys name whom it is about.

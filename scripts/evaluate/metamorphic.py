@@ -29,7 +29,6 @@ _KEYS = ("anchor", "base", "dup", "para", "distinct", "near")
 _LINE = re.compile(r"\s*[-=~!] (?:\[[^\]]*\] )?(?:\d{4}-\d\d-\d\d )?(?P<text>[^{]+)")
 _NUMBER_WORDS: list[str] = TABLE["words"]["numbers"]
 _NAMES: list[str] = TABLE["words"]["names"]
-_JOINED = re.compile(TABLE["patterns"]["joined"])
 
 
 def put_in(text: str, place: re.Match[str], new: str, part: int = 0) -> str:
@@ -141,7 +140,7 @@ def exchanged(
             for one, other in combinations(spans, 2)
             if text[slice(*one)].lower() != text[slice(*other)].lower()
             and one[1] <= other[0]
-            and not _JOINED.match(text[one[1] : other[0]])
+            and not re.match(TABLE["patterns"]["joined"], text[one[1] : other[0]])
         ]
         if not pairs:
             return None

@@ -27,7 +27,7 @@ from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import decide, judge, pair_input
 from mem0_dream.pipeline.kinds import build_plan
 from mem0_dream.records import Candidate, Memory, Scope, Verdict
-from mem0_dream.scripts.evaluate import labelled, metrics
+from mem0_dream.scripts.evaluate import metrics
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, read_files
 from mem0_dream.scripts.evaluate.metrics import DECISIONS, LABELS, Decisions, Figures
 from mem0_dream.settings import Settings
@@ -65,8 +65,7 @@ class SemHashScorer:
         for at, (a, b) in enumerate((pair.a, pair.b) for pair in pairs):
             both = self._class.from_embeddings(np.stack([vectors[a], vectors[b]]), [a, b], model=None)
             same[at] = bool(both.self_deduplicate().filtered)
-        probabilities = np.zeros((len(pairs), 3), dtype=np.float32)
-        probabilities[:, labelled.DUPLICATE], probabilities[:, labelled.DISTINCT] = same, 1 - same
+        probabilities = np.stack([same, 0 * same, 1 - same], axis=1)  # columns of `LABELS`
         return PairScores(probabilities, np.repeat(same[:, None], 2, axis=1))
 
 

@@ -25,13 +25,13 @@ from ...models.bundled.columns import ENTAILS, PairSignals, own_columns, placed,
 from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.scorer import BundledScorer, PairReader
 from ...models.bundled.weights import for_reading
-from ...models.scorer import PairContext, PairInput, Thresholds
+from ...models.scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairContext, PairInput, Thresholds
 from ...models.text.words import exact_key
 from ...pipeline.judging.candidates import contexts_of
 from ...pipeline.judging.judge import decide, differences
 from ...settings import Settings
 from ..evaluate import labelled as held
-from ..evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, LabelledPair, LabelledStore, World
+from ..evaluate.labelled import LabelledPair, LabelledStore, World
 from ..evaluate.metrics import Decisions, pair_figures, threshold_at
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,15 +27,12 @@ DUPLICATE, CONTRADICTION, DISTINCT = ((1, 0, 0), (0, 1, 0), (0, 0, 1))  # what t
 LETTERS = {"s": "equal", "c": "contradiction", "d": "apart"}  # relations of restatements in their file
 OF_EXCHANGES = tuple(LETTERS.values())
 _OF_BLOCKS = ("detail", "contradiction", "distinct")
-COMPOSED_PER_SET = 6
-COMPOSED_PER_WORLD = 40
-HARD_NEGATIVES = 1.2  # pairs of two facts that look alike, per labelled pair inside a block
-EASY_NEGATIVES = 0.3
+COMPOSED_PER_SET, COMPOSED_PER_WORLD = 6, 40
+HARD_NEGATIVES, EASY_NEGATIVES = 1.2, 0.3  # pairs of two facts, alike or not, per labelled pair of a block
 PAIRS_PER_STORY = 80
 MOST_FACTS = 4
 _PRONOUNS = {"he": ("his", "him", "himself"), "she": ("her", "her", "herself")}
 _BEFORE_OBJECTS = "about|by|for|from|of|to|with"
-_TAIL = " (importance: high)"
 DATA = Path(__file__).parents[1] / "data"
 TABLE = tomllib.loads((DATA / "training.toml").read_text(encoding="utf-8"))
 RELATIONS = {name: [tuple(one) for one in answers] for name, answers in TABLE["relations"].items()}
@@ -225,12 +222,9 @@ def world_examples(
 
 def wordings(worlds: Sequence[World]) -> list[list[str]]:
     """The wordings of each fact of the worlds."""
-    facts = defaultdict[tuple[str, str, int], list[str]](list)
-    for world in worlds:
-        for line in world.lines:
-            if line.role in ("-", "="):
-                facts[world.style, world.name, line.block].append(line.judged)
-    return list(facts.values())
+    told = ([line for line in world.lines if line.role in "-="] for world in worlds)
+    facts = (fact for lines in told for _, fact in groupby(lines, lambda line: line.block))
+    return [[line.judged for line in fact] for fact in facts]
 
 
 class Story(NamedTuple):
@@ -300,7 +294,7 @@ def render(story: Story, facts: Sequence[int], later: Sequence[bool], rng: rando
     subject = rng.choice((story.name, story.name, "User", "User", "The user"))
     clauses = [rng.choice(state[:-1]) for state in states]
     text = " ".join(_sentences(clauses, subject, story.pronoun, rng))
-    return text + _TAIL if rng.random() < 0.04 else text
+    return f"{text} (importance: high)" if rng.random() < 0.04 else text
 
 
 def _sentences(clauses: Sequence[str], subject: str, pronoun: str, rng: random.Random) -> Iterator[str]:

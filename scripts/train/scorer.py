@@ -46,15 +46,13 @@ log = logging.getLogger(__name__)
 SEED = 7
 NLI = Path("nli", "train.tsv.gz")
 SHIPPED = "shipped"  # stands for the weights of the package instead of a checkpoint
-PRETRAIN_LENGTH = 96
-FINETUNE_LENGTH = 192
+PRETRAIN_LENGTH, FINETUNE_LENGTH = 96, 192
 MINIMAL_REPEATS = 2
 REPLAY_WEIGHT = 0.5
 DRAWN: dict[str, int] = pairs_of.TABLE["drawn"]
 VERSION = 2
 POOL_BATCHES = 64  # sorted by length together: enough to drop most padding, few enough to stay random
-CLIP_NORM = 1.0
-WEIGHT_DECAY = 0.01
+CLIP_NORM, WEIGHT_DECAY = 1.0, 0.01
 SAVE_EVERY, LOG_EVERY = 200, 50
 WARMUP, FINAL_FRACTION = 0.06, 0.1  # share of the steps; share of the rate that the last step has
 
@@ -102,7 +100,7 @@ def _finetune(options: Namespace) -> None:
     blocks = pairs_of.world_examples(worlds, encode, seed=seed)
     seen, _ = held.read_exchanges(options.data / "exchanges")
     bound = [pair for one in seen for pair in held.exchange_pairs(one)]
-    exchanges = [pairs_of.both_orders(x.a, x.b, pairs_of.OF_EXCHANGES[x.label]) for x in bound]
+    exchanges = [e for x in bound for e in pairs_of.both_orders(x.a, x.b, pairs_of.OF_EXCHANGES[x.label])]
     groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen)]
     outside = read_nli(options.data / "outside" / "train.tsv.gz", seed=seed)
     short = pairs_of.read_short(DATA / "contrast_short.jsonl")
@@ -117,7 +115,7 @@ def _finetune(options: Namespace) -> None:
     examples = [
         *(one for one in blocks if one.memory == DUPLICATE),
         *some([one for one in blocks if one.memory != DUPLICATE], "blocks"),
-        *some([one for two in exchanges for one in two] * 3, "exchanges"),
+        *some(exchanges * 3, "exchanges"),
         *edits.constructed_pairs(edits.RELATIONS, seed=seed, count=DRAWN["constructed"]),
         *edits.restated_pairs(groups, edits.PATTERNS, seed=seed, count=DRAWN["restated"]),
         *edits.edited_pairs(groups, seed=seed, changing=DRAWN["edits"], keeping=DRAWN["keeping"]),

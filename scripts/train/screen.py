@@ -20,10 +20,10 @@ from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.scorer import FOLDER
 from ...models.bundled.screen import COLUMNS, LATE_NAMES, SCREEN_FILE, Limits, Screen
 from ...models.encoder import SentenceEncoder, TokenVectors
-from ...models.scorer import PairInput
+from ...models.scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairInput
 from ...models.text.words import exact_key
 from ..evaluate import labelled as held
-from ..evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, World, WorldLine
+from ..evaluate.labelled import World, WorldLine
 from .calibrate import Encode, Floats, flatten, near_pairs
 from .scorer import write_sums
 

@@ -9,9 +9,9 @@ import pytest
 from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
 from mem0_dream.models.bundled.screen import SCREEN_FILE, Screen
 from mem0_dream.models.encoder import SentenceEncoder, TokenVectors
-from mem0_dream.models.scorer import PairInput, Remember, forgetful
+from mem0_dream.models.scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairInput, Remember, forgetful
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
-from mem0_dream.scripts.evaluate.labelled import CONTRADICTION, DISTINCT, DUPLICATE, read_worlds
+from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.scripts.train.screen import candidates, save
 
 WORLDS = Path(__file__).parents[3] / "scripts" / "data" / "worlds_sample"
