@@ -33,7 +33,17 @@ from ...models.text.tables import pattern, table_lines, table_words
 from ...models.text.words import exact_key, is_english, only_denied, overlap, significant_words, tokens
 from ...records import Candidate, Evidence, Label, Memory, Verdict
 from .candidates import Near
-from .subjects import NO_KEYS, UNCLEAR, KeysOf, MetadataKeys, apart, judged_text, keys_by_scope, unnamed
+from .subjects import (
+    NO_KEYS,
+    UNCLEAR,
+    KeysOf,
+    MetadataKeys,
+    apart,
+    judged_text,
+    keys_by_scope,
+    of_namesake,
+    unnamed,
+)
 
 EXACT = Evidence("exact", "same text but for case, white space or final punctuation")
 SAME = "same"  # kind of evidence: one statement, written differently; the detail says in what
@@ -195,12 +205,15 @@ def pair_input(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf | N
 
 def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evidence | None:
     a, b = memories.get(pair.a), memories.get(pair.b)
-    if a is None or b is None or not (a.metadata or b.metadata):
+    if a is None or b is None:
         return None
     meaning = keys.get(a.scope, NO_KEYS)
+    named = of_namesake(a, b, meaning)
+    if not (a.metadata or b.metadata):
+        return named
     first, second = (statement_key(as_user(memory.text, meaning.person)) for memory in (a, b))
     one = not pair.exact and first == second
-    return apart(a, b, meaning) or (unnamed(a, b, meaning) if one else None)
+    return apart(a, b, meaning) or named or (unnamed(a, b, meaning) if one else None)
 
 
 def differences(texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0)) -> tuple[Evidence, ...]:

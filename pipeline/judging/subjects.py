@@ -43,6 +43,7 @@ class MetadataKeys:
     subjects: frozenset[str] = frozenset()
     unclear: frozenset[str] = frozenset()
     person: str = ""  # the name of the user whose memories these are, where it is nobody else's
+    namesake: str = ""  # that name, where somebody else may have it, too
 
 
 KeysOf = Mapping[Scope, MetadataKeys]
@@ -74,16 +75,19 @@ def keys_by_scope(
         found[scope] = MetadataKeys(
             frozenset(name for name, known in meaning.items() if known == SUBJECT),
             frozenset(name for name in doubtful if name in _UNCLEAR_LISTS or _groups(held[name])),
-            _person(scope, said_there),
+            *_person(scope, said_there),
         )
     return found
 
 
-def _person(scope: Scope, texts: Iterable[str]) -> str:
-    """The name of the one user of a scope; agents and actors may be the subject of what names nobody."""
+def _person(scope: Scope, texts: Iterable[str]) -> tuple[str, str]:
+    """The name of the one user of a scope, as his alone, or as that of somebody else, too.
+
+    Agents and actors may be the subject of what names nobody.
+    """
     ids = dict(scope.ids)
     name = "" if ids.keys() & _SPEAKERS else name_in(ids.get("user_id", ""))
-    return name if name and only_own(name, texts) else ""
+    return (name, "") if not name or only_own(name, texts) else ("", name)
 
 
 def plain_key(key: str) -> str:
@@ -129,6 +133,12 @@ def unnamed(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
     only = sorted(set(mine) ^ set(theirs))
     said = "; ".join(f"{key}: {mine.get(key, '-')} / {theirs.get(key, '-')}" for key in only)
     return Evidence(UNCLEAR, said) if only else None
+
+
+def of_namesake(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
+    """Why a person decides of two memories of which one has the name of the user and of somebody else."""
+    mine, theirs = (keys.namesake if keys.namesake in memory.text else "-" for memory in (a, b))
+    return Evidence("unsaid", f"{mine} / {theirs}") if mine != theirs else None
 
 
 def signature(memory: Memory, keys: MetadataKeys) -> tuple[tuple[str, str], ...]:

@@ -343,7 +343,7 @@ def _digests(
         if len(units) > FLAT_LIMIT:
             continue
         keys = view.keys.get(scope, NO_KEYS)
-        subjects = (sorted(keys.subjects), sorted(keys.unclear), keys.person)
+        subjects = (sorted(keys.subjects), sorted(keys.unclear), keys.person, keys.namesake)
         told = [
             (m.id, m.text, m.scope.ids, m.category, m.created_at, m.updated_at, m.metadata) for m in units
         ]

@@ -34,7 +34,7 @@ OTHERS = (
     "Dr. Ines is ill.", "The dog answers to Ines", "Two Iness met", "Ines and the user share a car", "User thinks Ines should rest",
     "Lunch with Ines every Monday", "Ines from accounting left", "Ines, who lives above, sings", "Kids: Ines and Leo",
     "Children are Leo and Ines", "Has two kids, Tom (4) and Ines", "Ines = mentor", "Thinks Ines is too strict", "Likes Ines's cooking",
-    "User borrowed Ines's tent", "The server ines runs Debian", "Hurricane Ines flooded the cellar",
+    "Little Ines sings", "Godchild Ines sings", "Ines senior sings", "User borrowed Ines's tent", "The server ines runs Debian", "Hurricane Ines flooded the cellar",
 )  # fmt: skip
 
 

@@ -259,4 +259,13 @@ def test_the_name_of_a_scope_is_its_user_unless_somebody_else_has_it(scope, more
     memories = {name: replace(memory(name, text), scope=scope) for name, text in texts.items()}
     verdict = judge([Candidate("a", "b", 0.9)], memories, FakeScorer())[0]
     assert verdict.auto == same
-    assert [item.detail for item in verdict.evidence] == ["Ines is the user"] * same
+    named = ["Ines is the user"] if same else ["- / Ines"] * more.startswith("Works with Ines")
+    assert [item.detail for item in verdict.evidence] == named
+
+
+@pytest.mark.parametrize(("more", "auto"), [("Kids: Tom and Ines", False), ("Likes tea.", True)])
+def test_what_only_one_memory_says_of_the_namesake_of_the_user_is_for_a_person(more, auto):
+    texts = {"a": "Plays the tuba on Sundays", "b": "Ines plays the tuba on Sundays", "c": more}
+    memories = {name: replace(memory(name, text), scope=INES) for name, text in texts.items()}
+    (verdict,) = judge([Candidate("a", "b", 0.9)], memories, FakeScorer(default=lambda _a, _b: DUPLICATE))
+    assert (verdict.label, verdict.auto) == (Label.DUPLICATE, auto)
