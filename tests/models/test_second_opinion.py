@@ -131,7 +131,7 @@ class TestOverHttp:
         [
             ([Reply(content) for content in NO_VERDICTS[:3]], 3, "0 of 3 pairs answered; 3 stay unsure: "),
             (
-                [Reply(body=body) for body in (b'{"choices": [', b"<html>busy</html>", b"{}")],
+                [Reply(body=each) for each in (b'{"choices": [', b"<html>busy</html>", b"{}")],
                 3,
                 "0 of 3 pairs",
             ),
@@ -265,8 +265,7 @@ def test_no_text_is_a_verdict_by_accident(text: str) -> None:
 def test_a_doubt_of_the_other_sort_is_turned(over_http: Ask, model: LanguageModel) -> None:
     labels = {HOME: "duplicate", DOG: "contradiction", SEA: "unsure"}
     model.decide = lambda a, b: says(labels.get(a) or labels[b])
-    told = FakeScorer({**TABLE, (OFFICE, HOME): (0.2, 0.5, 0.3)})
-    plan = over_http(scorer=told).plan
+    plan = over_http().plan
     kinds = {action.members[0].id: type(action) for action in plan.actions}
     assert kinds["dog1"] is Resolve
     assert kinds["work1"] is Merge
