@@ -15,6 +15,8 @@ NEARLY = 0.66  # share of the words of the longer text, in order, from which tex
 _BEING = frozenset(("is", "are", "was", "were", "be", "been", "being"))
 _LONG = 25  # words, from which a text says several things
 _BRIEF = 4  # words that tell something, up to which prepositions do not count
+_BRIEF_WHOLE = 10  # words of a text, up to which two words that begin alike tell two things
+_BEGINNING = 5  # letters
 _FEW = 1  # words that tell something, in one place
 _SPELT_ALIKE = 0.85
 _SHORT = 3  # letters
@@ -39,7 +41,8 @@ def exchanged(a: str, b: str) -> tuple[str, ...]:
     first, second = map(pattern("told_by").search, (a, b))
     if bool(first) != bool(second):  # who says what the other text states
         return (first[0].strip() if first else "-", second[0].strip() if second else "-")
-    return _in_place(_words(a), _words(b))
+    mine, theirs = _words(a), _words(b)
+    return _in_place(mine, theirs) or _begin_alike(mine, theirs)
 
 
 def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
@@ -69,6 +72,22 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
             continue
         if _differ(left, right, ordered=min(i, k) <= 1 or _orders(first, second)):
             return " ".join(left) or "-", " ".join(right) or "-"
+    return ()
+
+
+def _begin_alike(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    """Known words of two brief texts that begin alike: station, stationery; not designs, designer."""
+    if max(len(first), len(second)) > _BRIEF_WHOLE:
+        return ()
+    stems, there = ({stem(word) for word in words} for words in (first, second))
+    for x, y in product(
+        (w for w in first if stem(w) not in there), (w for w in second if stem(w) not in stems)
+    ):
+        if x[:_BEGINNING] != y[:_BEGINNING] or min(len(x), len(y)) <= _BEGINNING:
+            continue
+        doer = stem(x) + "er" == stem(y) or stem(y) + "er" == stem(x)
+        if is_word(x) and is_word(y) and not (doer or _agree(x, y) or _one_root(x, y)):
+            return x, y
     return ()
 
 

@@ -141,7 +141,7 @@ def judge(
         if not pair.exact or {pair.a, pair.b} <= memories.keys():
             a, b = memories[pair.a], memories[pair.b]
             said = same_evidence(a, b, keys=known.get(a.scope, NO_KEYS))
-            same = said or (None if told_by_a_sign(a.text, b.text) else same)
+            same = said or (same if same and not told_by_a_sign(a.text, b.text) else None)
         differing = _apart(pair, memories, known)
         if differing is not None and differing.veto:
             verdicts[pair] = Verdict(_plain(pair), Label.DISTINCT, evidence=(differing,))
