@@ -17,6 +17,7 @@ _LONG = 25  # words, from which a text says several things
 _BRIEF = 4  # words that tell something, up to which prepositions do not count
 _BRIEF_WHOLE = 10  # words of a text, up to which two words that begin alike tell two things
 _BEGINNING = 5  # letters
+_OTHER_WORDS = 2  # of each of them
 _FEW = 1  # words that tell something, in one place
 _SPELT_ALIKE = 0.85
 _SHORT = 3  # letters
@@ -80,9 +81,11 @@ def _begin_alike(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]
     if max(len(first), len(second)) > _BRIEF_WHOLE:
         return ()
     stems, there = ({stem(word) for word in words} for words in (first, second))
-    for x, y in product(
-        (w for w in first if stem(w) not in there), (w for w in second if stem(w) not in stems)
-    ):
+    left = [word for word in first if word not in _SMALL and stem(word) not in there]
+    right = [word for word in second if word not in _SMALL and stem(word) not in stems]
+    if max(len(left), len(right)) > _OTHER_WORDS:
+        return ()
+    for x, y in product(left, right):
         if x[:_BEGINNING] != y[:_BEGINNING] or min(len(x), len(y)) <= _BEGINNING:
             continue
         doer = stem(x) + "er" == stem(y) or stem(y) + "er" == stem(x)
