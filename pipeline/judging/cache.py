@@ -38,7 +38,7 @@ from ..stores.files import make_private
 from .calibration import load_thresholds
 
 FILE_NAME = "cache.sqlite3"
-MAX_BYTES = 8 << 30  # a larger cache loses its older half; it grows by 10 kB per text and 0.2 kB per pair
+MAX_BYTES = 16 << 30  # a larger cache loses its older half; it grows by 10 kB per text and 0.2 kB per pair
 TIMEOUT_S = 10.0  # another process may keep the file busy before this one goes on without the cache
 AT_ONCE, FIRST_AT_ONCE = (
     1_024,
