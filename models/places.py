@@ -26,7 +26,7 @@ DIRECTIONS = {"from": 1, "to": -1, "into": -1}  # preposition -> the side on whi
 _DENYING = frozenset(("not", "never"))
 _HANDED = frozenset(("to", "from"))
 _SHORTEST_PAST = 5
-_HAVE = frozenset(("has", "have", "had"))
+HAVE = frozenset(("has", "have", "had"))
 _WORK = frozenset(("work", "works", "worked", "working"))
 
 
@@ -292,7 +292,7 @@ class _Reader:
         known = CONVERSE.get(word.stem)
         if word.kind != "verb" and (known is None or not self._relates(at, last)):
             return
-        if self._for_somebody(at):
+        if word.folded in _WORK and self._for_somebody(at):
             known = CONVERSE["employ"][0], -1
         family, side = known or (word.stem, 1)
         start, end = self._sentence(at)
@@ -335,14 +335,14 @@ class _Reader:
         nominal = last.kind in {"determiner", "preposition", "person"} or last.text.endswith(("'s", "s'"))
         *_, be, article = _START, _START, *self._before(at, {"auxiliary", "determiner"})
         predicate = be.folded in _BE and article.kind == "determiner"
-        had = any(each.folded in _HAVE for each in self.tokens[max(0, at - 2) : at])
+        had = any(each.folded in HAVE for each in self.tokens[max(0, at - 2) : at])
         return not had and (predicate or not nominal)
 
     def _for_somebody(self, at: int) -> bool:
-        """Whether a word is the verb of "works for Kestrel", "works at the Kestrel"."""
-        work, how, *behind = [*self.tokens[at : at + 4], _START, _START]
+        """Whether a form of work goes on as in "works for Kestrel", "works at the Kestrel"."""
+        how, *behind = [*self.tokens[at + 1 : at + 4], _START]
         whose = next((each for each in behind if each.kind != "determiner"), _START)
-        return work.folded in _WORK and how.folded in ("for", "at") and whose.text[0].isupper()
+        return how.folded in ("for", "at") and whose.text[0].isupper()
 
     def _of_order(self, at: int) -> None:
         """What stands before or above what: the phrase behind the word, and the rest of the sentence."""

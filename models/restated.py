@@ -12,21 +12,20 @@ from itertools import groupby
 
 from .bindings import relation
 from .guards import compare
-from .places import CONVERSE, PERSON, THIRD, VERBS, Bound, bound
+from .places import CONVERSE, HAVE, PERSON, THIRD, VERBS, Bound, bound
 from .text.tables import pattern, table_lines, table_pairs, table_set
 from .text.vocabulary import common
-from .text.words import CACHED_TEXTS, fold, normalise, stem
+from .text.words import CACHED_TEXTS, IRREGULAR, fold, normalise, stem
 
 MOST_WORDS = 16  # of a text, up to which its one verb says what it is about
 _JOINTS = frozenset((",", ";", "and", "plus"))
 _BE = frozenset(("is", "are", "was", "were"))
 _LINKS = _BE | {":", "="}
-_HAVE = frozenset(("has", "have", "had"))
 _KEPT = frozenset(("have", "do", "use", "get", "go", "see", "child", "person", "wife", "agree", "guarantee"))
 _PREPOSITIONS = table_set("bindings", "preposition")
 _HARMLESS = frozenset(("order", "place", "trait", "kinship", "quantifier"))
 _TENSES = (
-    (_HAVE, {"perfect"}),
+    (HAVE, {"perfect"}),
     ({"was", "were"}, {"past"}),
     ({"is", "are", "am"}, {"present"}),
     ({"put", "set", "cut", "read", "run", "beat", "let", "hit"}, {"past", "present"}),
@@ -40,9 +39,6 @@ _REGULAR = {
     if form != base and base not in _KEPT
 }
 """Past forms without an ending, with one: "wrote" and "written" are one word."""
-_IRREGULAR = {
-    form: base for base, forms in table_pairs("grammar", "irregular").items() for form in forms.split()
-}
 _INFLECTED = (
     ("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
     ("ers", ""), ("er", ""), ("er", "e"),
@@ -129,7 +125,7 @@ def _same_words(mine: _Item, theirs: _Item) -> bool:
 def _bases(word: str) -> frozenset[str]:
     """The words that a word may be a form of."""
     plain = word.removesuffix("'s").removesuffix("'")
-    found = {plain, _IRREGULAR.get(plain, plain)}
+    found = {plain, IRREGULAR.get(plain, plain)}
     for ending, instead in _INFLECTED:
         base = plain.removesuffix(ending)
         if base not in (plain, "") and (ending != "es" or base.endswith(_BEFORE_ES)):
@@ -175,7 +171,7 @@ def _halves_moved(mine: list[_Item], theirs: list[_Item]) -> bool:
 
 
 def _of_all(word: str, *, verbs_only: bool = False) -> bool:
-    return stem(word) in VERBS or word in _BE | _HAVE or (not verbs_only and word in _PREPOSITIONS)
+    return stem(word) in VERBS or word in _BE | HAVE or (not verbs_only and word in _PREPOSITIONS)
 
 
 def _lists(items: list[_Item]) -> Iterator[tuple[_Item, frozenset[_Item]]]:

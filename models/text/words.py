@@ -29,7 +29,7 @@ _SAME_LENGTH = str.maketrans(
 _LETTERS = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"}
 )
-_IRREGULAR = {
+IRREGULAR = {
     form: base for base, forms in table_pairs("grammar", "irregular").items() for form in forms.split()
 }
 _JOINTS = frozenset({"", "-", "_", "/", "."})
@@ -72,7 +72,7 @@ def normalised(text: str) -> str:
 def stem(word: str) -> str:
     """Cut plural, -ing and -ed off a lower-case word, so that its forms are equal; not a dictionary form."""
     word = word.removesuffix("'s").removesuffix("'")
-    word = _IRREGULAR.get(word, word)
+    word = IRREGULAR.get(word, word)
     if not word.isalpha() or len(word) < 3:
         return word
     if len(word) > 4 and word.endswith(("ies", "ied")):

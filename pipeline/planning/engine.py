@@ -172,11 +172,7 @@ class _Scopes:
         known = self._load(_JUDGED, self._keys)
         self._said: dict[Scope, tuple[Verdict, ...]] = {scope: said for scope, (said, *_) in known.items()}
         self.collapsed = {
-            scope: Collapsed.again(units, *known[scope][1:])
-            if scope in known
-            else collapse(units, rejected=means.rejected, keys=view.keys)
-            if kind.collapses
-            else Collapsed(tuple(units), {}, ())
+            scope: Collapsed.again(units, *known[scope][1:]) if scope in known else self._collapse(units)
             for scope, units in scopes.items()
         }
         self.notes: list[str] = []
@@ -189,6 +185,11 @@ class _Scopes:
             )
             same = sum(len(scopes[scope]) for scope in known)
             _log.info(told, same, len(view.units), len(known), len(scopes))
+
+    def _collapse(self, units: Sequence[Memory]) -> Collapsed:
+        if not self._kind.collapses:
+            return Collapsed(tuple(units), {}, ())
+        return collapse(units, rejected=self._means.rejected, keys=self._view.keys)
 
     @property
     def verdicts(self) -> list[Verdict]:
