@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..models.same_statement import statement_key
+from .neighbours import Neighbours
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,15 +114,17 @@ def inverted_file(units: NDArray[np.float32]) -> FaissIndex:
     return index
 
 
-def near_pairs(vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
+def near_pairs(
+    vectors: NDArray[np.float32], *, floor: float, neighbours: int, known: Neighbours | None = None
+) -> RowPairs:
     """Each row with its nearest rows; see `search`.
 
     Above `FLAT_LIMIT` rows by approximate search, where that finds `LEAST_RECALL` of a sample; a note says
     so. It can miss pairs, never invent one. An inverted file is built the same way on any number of threads,
-    unlike a navigable graph (HNSW).
+    unlike a navigable graph (HNSW). What is `known` of the nearest rows is not searched for again.
     """
     if len(vectors) <= FLAT_LIMIT:
-        return search(vectors, brute_force, floor=floor, neighbours=neighbours)
+        return search(vectors, brute_force, floor=floor, neighbours=neighbours, known=known)
     found = search(vectors, inverted_file, floor=floor, neighbours=neighbours)
     recall = measured_recall(found, vectors, floor=floor, neighbours=neighbours)
     note = f"Approximate search among {len(vectors)} texts found {recall:.2%} of the near pairs of a sample"
@@ -147,9 +150,15 @@ def measured_recall(
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     """float64 [..., d]: the same rows with length 1; a row of zeros stays so."""
-    rows: NDArray[np.float64] = vectors.astype(np.float64)
-    rows /= np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
+    rows: NDArray[np.float64] = vectors / lengths_of(vectors)
     return rows
+
+
+def lengths_of(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """float64 [..., 1]: the length of each row, hardly more than nothing for a row of zeros."""
+    lengths = np.sqrt(np.einsum("...i,...i->...", vectors, vectors, dtype=np.float64))
+    safe: NDArray[np.float64] = np.maximum(lengths, 1e-12)[..., None]
+    return safe
 
 
 def _searched(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -161,12 +170,16 @@ def _searched(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return units
 
 
-def nearest_rows(vectors: NDArray[np.float32], asked: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+def nearest_rows(
+    vectors: NDArray[np.float32], asked: NDArray[np.int64], width: int, known: Neighbours | None = None
+) -> NDArray[np.int64]:
     """Row numbers [k, width] of the nearest rows of the asked ones [k], nearest first, -1 for none.
 
     Of float32 [n, d] vectors; a row finds itself, too.
     """
     units = _searched(vectors)
+    if known is not None and len(units) <= FLAT_LIMIT:
+        return known.nearest(units, width, brute_force)[asked]
     build = brute_force if len(units) <= FLAT_LIMIT else inverted_file
     rows: NDArray[np.int64] = build(units).search(units[asked], min(width, len(units)))[1]
     return rows
@@ -179,6 +192,7 @@ def search(
     floor: float,
     neighbours: int,
     sample: frozenset[int] | None = None,
+    known: Neighbours | None = None,
 ) -> RowPairs:
     """Each row with up to `neighbours` nearest rows of cosine >= floor; a pair counts if either found it.
 
@@ -191,6 +205,7 @@ def search(
         floor: Lowest cosine of a pair.
         neighbours: Most partners that one row looks for.
         sample: Look only for the partners of these rows (and of rows equal to them).
+        known: Lists of nearest rows, to be used and added to; only where the index is exact.
 
     Raises:
         ModelError: If a value is not a finite number.
@@ -210,7 +225,12 @@ def search(
     asked = [
         number for number, rows in enumerate(copies) if sample is None or not sample.isdisjoint(kept[rows])
     ]
-    _, nearest = build(distinct).search(distinct[asked], min(neighbours + 1, len(distinct)))
+    width = min(neighbours + 1, len(distinct))
+    nearest = (
+        build(distinct).search(distinct[asked], width)[1]
+        if known is None
+        else known.nearest(distinct, width, build)[asked]
+    )
     if len(copies) == len(units):
         rows = np.asarray(asked)
         others = (nearest != rows[:, None]) & (nearest >= 0)  # neither itself nor padding

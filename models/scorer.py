@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class PairInput:
     context: PairContext | None = None
     # whose memories these are; what is read of one group never depends on another
     group: tuple[tuple[str, str], ...] = ()
+    worth: float | None = field(default=None, compare=False)  # what a screen said of it, if it was asked
 
     @property
     def placed(self) -> bool:
@@ -72,7 +74,31 @@ class PairInput:
         """The same pair, the other way round."""
         context = self.context.swapped() if self.context else None
         dates = self.b_date, self.a_date
-        return PairInput(self.b, self.a, self.cosine, self.category, *dates, context, self.group)
+        return PairInput(self.b, self.a, self.cosine, self.category, *dates, context, self.group, self.worth)
+
+
+PLACE_NAMES = tuple(each.name for each in fields(PairContext))
+numbers_of = operator.attrgetter(*PLACE_NAMES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairTable:
+    """Pairs of texts as columns, for a screen that looks at many at once."""
+
+    texts: tuple[str, ...]
+    rows: NDArray[np.int64]  # int64 [n, 2], of the texts
+    cosines: NDArray[np.float64]  # float64 [n]
+    places: NDArray[np.float64]  # float64 [n, len(PLACE_NAMES)]: where each pair stands
+
+    @classmethod
+    def of(cls, pairs: Sequence[PairInput]) -> Self:
+        """The same of pairs that have a place, each of them."""
+        texts = tuple(dict.fromkeys(text for pair in pairs for text in (pair.a, pair.b)))
+        row = {text: at for at, text in enumerate(texts)}
+        rows = np.array([(row[pair.a], row[pair.b]) for pair in pairs], dtype=np.int64)
+        cosines = np.array([pair.cosine for pair in pairs], dtype=np.float64)
+        places = np.array([numbers_of(pair.context) for pair in pairs], dtype=np.float64)
+        return cls(texts, rows.reshape(-1, 2), cosines, places.reshape(-1, len(PLACE_NAMES)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +192,14 @@ class Screened(Wrapped):
         return distinct(len(pairs))
 
 
-def plainly_distinct(scorer: PairScorer, pairs: Sequence[PairInput]) -> Sequence[bool]:
-    """Which pairs a scorer shows to be distinct without reading them; none where it has no such screen."""
-    screen = getattr(scorer, "screened_out", None)
-    return screen(pairs).tolist() if screen else [False] * len(pairs)
+def worth_reading(scorer: PairScorer, table: PairTable) -> NDArray[np.float64] | None:
+    """How much speaks for reading each pair, float64 [n]: 0 if its store shows it to be distinct.
+
+    None where a scorer has no screen.
+    """
+    screen = getattr(scorer, "worth", None)
+    worth: NDArray[np.float64] | None = screen(table) if screen else None
+    return worth
 
 
 def limits_for(scorer: PairScorer, pair: PairInput) -> Thresholds:

@@ -17,7 +17,7 @@ from ..bindings import BINDING_NAMES, binding_row
 from ..facts import extract
 from ..facts.attributes import CONTRAST_NAMES, contrast
 from ..facts.frames import KINDS, exception
-from ..scorer import PairContext, PairInput
+from ..scorer import PLACE_NAMES, PairInput, numbers_of
 from ..text.tables import pattern, table_words
 from ..text.words import CACHED_TEXTS
 
@@ -88,8 +88,7 @@ def placed(own: Floats, inputs: Sequence[PairInput]) -> Floats:
     """float64 [n, len(FEATURE_NAMES)], rounded, of `own_columns` in whatever precision these were kept."""
     table = own.astype(np.float64)
     table[:, 0] = [pair.cosine if np.isfinite(pair.cosine) else 0.0 for pair in inputs]
-    around = np.asarray([context_columns(pair) for pair in inputs], dtype=np.float64)
-    joined: Floats = np.hstack([table, around.reshape(len(inputs), len(CONTEXT_NAMES))])
+    joined: Floats = np.hstack([table, context_columns(inputs)])
     return np.round(joined, DECIMALS)
 
 
@@ -246,31 +245,37 @@ def _share(part: frozenset[Item], whole: frozenset[Item]) -> float:
     return len(part) / len(whole) if whole else 0.0
 
 
-def around(context: PairContext | None) -> list[float]:
-    """The lower and the higher of each two-sided number, in the order of the fields: 13, or NaN."""
-    if context is None:
-        return [nan] * 13
-    c = context
-    return [
-        *sorted((c.rank_a, c.rank_b)), *sorted((c.margin_a, c.margin_b)), *sorted((c.crowd_a, c.crowd_b)),
-        c.bridge, c.size, c.shared, *sorted((c.shared_rank_a, c.shared_rank_b)),
-        *sorted((c.shared_margin_a, c.shared_margin_b)),
-    ]  # fmt: skip
+_NOWHERE = (nan,) * len(PLACE_NAMES)
+_TWO_SIDED = [at for at, name in enumerate(PLACE_NAMES) if name.endswith("_a")]
 
 
-def context_columns(pair: PairInput) -> list[float]:
-    """The columns of `CONTEXT_NAMES`: the pair's place among other memories, and its two dates.
+def around(places: Floats) -> Floats:
+    """Places, [n, fields] of which the lower of each two-sided number comes before the higher."""
+    sorted_ = places.copy()
+    for at in _TWO_SIDED:
+        sorted_[:, at : at + 2] = np.sort(places[:, at : at + 2], axis=1)
+    return sorted_
+
+
+def context_columns(pairs: Sequence[PairInput]) -> Floats:
+    """The columns of `CONTEXT_NAMES`, float64 [n, columns]: places among other memories, and dates.
 
     How crowded and large the place is and how many days lie between the dates stays out (decision 20). Of the
     dates there is whether the newer and the older statement speak of a change; on one day, whether any does.
     """
-    place = around(pair.context if pair.placed else None)
-    newer = older = nan
-    if pair.a_date is not None and pair.b_date is not None:
-        days = (pair.b_date - pair.a_date).total_seconds() / 86_400
-        a, b = (float(bool(pattern("updating").search(text[:LONGEST_COMPARED]))) for text in (pair.a, pair.b))
-        newer, older = (max(a, b), max(a, b)) if abs(days) < 1 else (b, a) if days > 0 else (a, b)
-    return [*place[:4], *place[8:], newer, older]
+    known = [numbers_of(pair.context) if pair.context and pair.placed else _NOWHERE for pair in pairs]
+    places = around(np.array(known, dtype=np.float64).reshape(-1, len(PLACE_NAMES)))
+    dates = np.array(list(map(_updating, pairs)), dtype=np.float64).reshape(-1, 2)
+    return np.hstack([places[:, :4], places[:, 8:], dates])
+
+
+def _updating(pair: PairInput) -> tuple[float, float]:
+    """Whether the newer and the older text speak of a change; NaN where that is not known."""
+    if pair.a_date is None or pair.b_date is None:
+        return nan, nan
+    days = (pair.b_date - pair.a_date).total_seconds() / 86_400
+    a, b = (float(bool(pattern("updating").search(text[:LONGEST_COMPARED]))) for text in (pair.a, pair.b))
+    return (max(a, b), max(a, b)) if abs(days) < 1 else (b, a) if days > 0 else (a, b)
 
 
 _CLAUSE_NAMES = ("clause_contradiction_high", "clause_duplicate_low", "clause_duplicate_high")

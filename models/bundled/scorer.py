@@ -20,7 +20,7 @@ from ...errors import ModelError
 from ..bert import on_all_cores
 from ..encoder import encodable, equal_length_batches
 from ..guards import FACTS_VERSION
-from ..scorer import PairInput, PairScores, Remember, distinct, forgetful
+from ..scorer import PairInput, PairScores, PairTable, Remember, distinct, forgetful
 from ..text.statements import split_statements
 from . import columns
 from .calibrator import Calibrator
@@ -58,7 +58,6 @@ class BundledScorer:
         self.thresholds_alone = read_thresholds(folder, "thresholds_alone")
         self.name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}.{READ_IN}"
         self._screens = (folder / SCREEN_FILE).exists()
-        self._screened: dict[PairInput, float] = {}  # worth of what passed the screen and waits to be scored
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only."""
@@ -67,8 +66,7 @@ class BundledScorer:
     def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
         """Score as `score` does, with stage results taken from a cache."""
         scores = distinct(len(pairs))
-        worth = self._worth(pairs, remember)
-        self._screened = {}
+        worth = self.worth_of(pairs, remember)
         rows = np.flatnonzero(worth > 0).tolist()
 
         def read(numbers: list[int], *, brief: bool = True) -> list[bool]:
@@ -91,20 +89,16 @@ class BundledScorer:
             read(alone, brief=False)
         return scores
 
-    def screened_out(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> NDArray[np.bool_]:
-        """Which pairs need not be read: their store shows them to be distinct, bool [n]."""
-        worth = self._worth(pairs, remember)
-        self._screened |= {pair: told for pair, told in zip(pairs, worth.tolist(), strict=True) if told}
-        out: NDArray[np.bool_] = worth == 0
-        return out
+    def worth(self, table: PairTable, remember: Remember = forgetful) -> columns.Floats | None:
+        """How much speaks for reading each pair of a store: 0 if it shows that they are distinct."""
+        return self._screen.worth(table, remember) if self._screens else None
 
-    def _worth(self, pairs: Sequence[PairInput], remember: Remember) -> columns.Floats:
-        if not self._screens or all(pair.context is None for pair in pairs):
-            return np.ones(len(pairs))
-        known = self._screened
-        new = [at for at, pair in enumerate(pairs) if pair not in known]
-        worth = np.array([known.get(pair, 0.0) for pair in pairs])
-        worth[new] = self._screen.worth([pairs[at] for at in new], remember)
+    def worth_of(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> columns.Floats:
+        """The same of pairs that may have been screened before, or of which no store is known."""
+        worth = np.array([1.0 if pair.worth is None else pair.worth for pair in pairs])
+        new = [at for at, pair in enumerate(pairs) if pair.worth is None and pair.context is not None]
+        if new and self._screens:
+            worth[new] = self._screen.worth(PairTable.of([pairs[at] for at in new]), remember)
         return worth
 
     def _read(self, pairs: Sequence[PairInput], *, brief: bool) -> NDArray[np.float32]:

@@ -8,16 +8,17 @@ second compares every token of one text with every token of the other (late inte
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..encoder import TokenVectors, encodable
-from ..scorer import PairInput, Remember, forgetful
+from ..scorer import PairInput, PairTable, Remember, forgetful
 from ..text.tables import table_words
 from .calibrator import Calibrator
 from .columns import DECIMALS, LONGEST_COMPARED, around
@@ -34,13 +35,45 @@ COLUMNS = "\n".join(",".join(names) for names in (WORD_NAMES, LATE_NAMES))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-class _Text(NamedTuple):
-    ids: tuple[int, ...]
-    tokens: frozenset[int]
-    mass: int
-    trigrams: frozenset[str]
-    numbers: frozenset[str]
-    words: int
+class _Texts(NamedTuple):
+    """What is known of texts, a row each; ones where a text has a token, three letters, or a number."""
+
+    tokens: Any
+    trigrams: Any
+    numbers: Any
+    words: Ints  # int64 [n], how many
+
+
+@lru_cache(maxsize=1)
+def _read(texts: tuple[str, ...]) -> _Texts:
+    """The same texts are asked for with some thousand pairs after the other."""
+    tokens, read = TokenVectors(), [text[:LONGEST_COMPARED] for text in texts]
+    ids = tokens.ids([encodable(text) for text in texts])
+    plain = (" ".join(re.findall(r"\w+", text.lower())) for text in read)
+    return _Texts(
+        _ones((frozenset(row) for row in ids), range(tokens.vocabulary)),
+        _ones({text[at : at + 3] for at in range(len(text) - 2)} for text in plain),
+        _ones(map(frozenset, map(_NUMBER.findall, read))),
+        np.array([len(text.split()) for text in read], dtype=np.int64),
+    )
+
+
+def _ones(rows: Iterable[Iterable[Any]], names: Iterable[Any] = ()) -> Any:  # noqa: ANN401  (scipy is untyped)
+    """A sparse matrix, int64, with a column for each item that a row has."""
+    from scipy.sparse import csr_matrix
+
+    column = {name: at for at, name in enumerate(names)}
+    columns = [[column.setdefault(item, len(column)) for item in row] for row in rows]
+    starts = np.cumsum([0, *map(len, columns)])
+    flat = np.array([at for row in columns for at in row], dtype=np.int64)
+    return csr_matrix((np.ones(len(flat), np.int64), flat, starts), shape=(len(columns), len(column)))
+
+
+def _both(matrix: Any, rows: Ints, weight: Ints | None = None) -> Ints:  # noqa: ANN401
+    """How many columns both rows of each pair have, or what these weigh: int64 [m]."""
+    shared = matrix[rows[:, 0]].multiply(matrix[rows[:, 1]])
+    told: Ints = np.asarray(shared.sum(axis=1)).ravel() if weight is None else shared @ weight
+    return told
 
 
 class Limits(NamedTuple):
@@ -59,60 +92,42 @@ class Screen:
     late: Calibrator
     limits: Limits
 
-    def worth(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> Floats:
-        """How much speaks for reading each pair, float64 [n]: 0 if nothing does, 1 without a store."""
-        worth = np.ones(len(pairs))
-        placed = np.flatnonzero([pair.context is not None for pair in pairs])
-        if not len(placed):
-            return worth
-        chosen = [pairs[at] for at in placed.tolist()]
-        texts = self.texts(chosen)
-        words = self.word_rows(chosen, texts)
+    def worth(self, pairs: PairTable, remember: Remember = forgetful) -> Floats:
+        """How much speaks for reading each pair, float64 [n]: 0 if nothing does."""
+        words = self.word_rows(pairs)
         kept = np.flatnonzero(self.words.probabilities(words)[:, 0] >= self.limits.words)
-        worth[placed] = 0.0
+        worth = np.zeros(len(words))
         if len(kept):
-            left = [chosen[at] for at in kept]
-            late = remember("screen", left, lambda some: self.late_rows(some, texts, remember))
+            ends = ((pairs.texts[i], pairs.texts[j]) for i, j in pairs.rows[kept].tolist())
+            late = remember(
+                "screen", [PairInput(*both, 0.0) for both in ends], partial(self.late_rows, remember=remember)
+            )
             rows = np.hstack([words[kept], np.round(late.astype(np.float64), DECIMALS)])
             said = self.late.probabilities(rows)[:, 0]
-            worth[placed[kept]] = np.where(said >= self.limits.late, said, 0.0)
+            worth[kept] = np.where(said >= self.limits.late, said, 0.0)
         return worth
 
-    def texts(self, pairs: Sequence[PairInput]) -> dict[str, _Text]:
-        """What is known of each text of the pairs."""
-        texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
-        known = {}
-        for text, ids in zip(texts, TokenVectors().ids([encodable(text) for text in texts]), strict=True):
-            tokens, read = frozenset(ids), text[:LONGEST_COMPARED]
-            plain = " ".join(re.findall(r"\w+", read.lower()))
-            trigrams = frozenset(plain[at : at + 3] for at in range(len(plain) - 2))
-            mass, numbers = int(self.token_weight[list(tokens)].sum()), frozenset(_NUMBER.findall(read))
-            known[text] = _Text(ids, tokens, mass, trigrams, numbers, len(read.split()))
-        return known
-
-    def word_rows(self, pairs: Sequence[PairInput], texts: dict[str, _Text]) -> Floats:
+    def word_rows(self, pairs: PairTable) -> Floats:
         """float64 [n, columns]: where a pair stands, and what its texts share literally."""
-        weight, rows = self.token_weight.tolist(), []
-        for pair in pairs:
-            a, b = texts[pair.a], texts[pair.b]
-            shared = sum(weight[token] for token in a.tokens & b.tokens)
-            few, many = sorted((a.mass, b.mass))
-            same = len(a.trigrams & b.trigrams)
-            least, most = sorted((len(a.trigrams), len(b.trigrams)))
-            only = sorted((len(a.numbers - b.numbers), len(b.numbers - a.numbers)))
-            rows.append([
-                pair.cosine, *around(pair.context),
-                shared / 100, shared / max(many, 1), shared / max(few, 1),
-                same / max(least, 1), same / max(least + most - same, 1), *sorted((a.words, b.words)),
-                len(a.numbers & b.numbers), *only,
-            ])  # fmt: skip
-        return _table(rows, WORD_NAMES)
+        known, rows, weight = _read(pairs.texts), pairs.rows, self.token_weight
+        shared, same, both = (
+            _both(known.tokens, rows, weight),
+            _both(known.trigrams, rows),
+            _both(known.numbers, rows),
+        )
+        few, many = _sides(known.tokens @ weight, rows)
+        least, most = _sides(np.diff(known.trigrams.indptr), rows)
+        columns = [
+            shared / 100, shared / np.maximum(many, 1), shared / np.maximum(few, 1),
+            same / np.maximum(least, 1), same / np.maximum(least + most - same, 1),
+            *_sides(known.words, rows), both, *_sides(np.diff(known.numbers.indptr), rows) - both,
+        ]  # fmt: skip
+        return np.round(np.column_stack([pairs.cosines, around(pairs.places), *columns]), DECIMALS)
 
-    def late_rows(
-        self, pairs: Sequence[PairInput], texts: dict[str, _Text], remember: Remember = forgetful
-    ) -> Vectors:
+    def late_rows(self, pairs: Sequence[PairInput], *, remember: Remember = forgetful) -> Vectors:
         """float32 [n, columns]: how much of each text is said by the other, token by token."""
-        read = {text: texts[text].ids for pair in pairs for text in (pair.a, pair.b)}
+        texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
+        read = dict(zip(texts, TokenVectors().ids(list(map(encodable, texts))), strict=True))
         vectors = TokenVectors().of(read, remember)
         weights = {text: self.token_weight[list(ids)] / 100 for text, ids in read.items()}
         rows = []
@@ -122,7 +137,8 @@ class Screen:
                 cosine = vectors[a] @ vectors[b].T
                 sides = _said(cosine.max(axis=1), weights[a]), _said(cosine.max(axis=0), weights[b])
             rows.append([value for both in zip(*sides, strict=True) for value in sorted(both)])
-        return _table(rows, LATE_NAMES).astype(np.float32)
+        table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(LATE_NAMES))
+        return np.round(table, DECIMALS).astype(np.float32)
 
     @classmethod
     def load(cls, path: Path) -> Screen:
@@ -135,8 +151,9 @@ class Screen:
             return cls(arrays["token_weight"].astype(np.int64), words, late, limits)
 
 
-def _table(rows: Sequence[Sequence[float]], names: Sequence[str]) -> Floats:
-    return np.round(np.asarray(rows, dtype=np.float64).reshape(len(rows), len(names)), DECIMALS)
+def _sides(values: Ints, rows: Ints) -> Ints:
+    """The lower and the higher value of each pair, int64 [2, m]."""
+    return np.sort(values[rows.T], axis=0)
 
 
 def _said(best: NDArray[np.float32], weight: Floats) -> tuple[float, ...]:

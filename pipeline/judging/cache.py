@@ -8,10 +8,9 @@ again, and a damaged file is moved aside.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+import functools
 import hashlib
 import logging
-import operator
 import sqlite3
 import struct
 import time
@@ -24,14 +23,17 @@ from numpy.typing import NDArray
 
 from ...models.encoder import Encoder
 from ...models.scorer import (
+    PLACE_NAMES,
     Compute,
     PairContext,
     PairInput,
     PairScorer,
     PairScores,
+    PairTable,
     StagedScorer,
     Thresholds,
     Wrapped,
+    numbers_of,
 )
 from ...settings import Settings
 from ..stores.files import make_private
@@ -46,9 +48,9 @@ AT_ONCE, FIRST_AT_ONCE = (
 )  # that are stored together at most, and at first: a killed run loses no more
 PART_S = 1.0  # a part should take at most, so that progress shows; parts grow and shrink towards that
 
+_RULES = ("models", "indexes", "pipeline/judging", "pipeline/planning", "records.py", "settings.py")
 _KEYS_PER_QUERY = 500
 _CHECKSUM_BYTES = 8
-_NUMBERS = operator.attrgetter(*(field.name for field in dataclasses.fields(PairContext)))
 _PAGES = "page_count", "freelist_count", "page_size"
 _SCHEMA = "CREATE TABLE IF NOT EXISTS entries_1 (key BLOB PRIMARY KEY, value BLOB NOT NULL)"
 
@@ -149,10 +151,7 @@ class CachedScorer(Wrapped):
         if not pairs:
             return self._scorer.score(pairs)
         if isinstance(self._scorer, StagedScorer):
-            staged = self._scorer
-            told = self._once(self.name, pairs, 5 * 4, lambda: _table(staged.score_with(pairs, self._known)))
-            rows = np.frombuffer(told, dtype=np.float32).reshape(len(pairs), 5)
-            return PairScores(np.ascontiguousarray(rows[:, :3]), rows[:, 3:].copy())
+            return self._scorer.score_with(pairs, self._known)
         keys, asked = [], [_ordered(pair) for pair in pairs]
         for pair in asked:
             cosine = struct.pack("<d", pair.cosine).hex()
@@ -164,24 +163,11 @@ class CachedScorer(Wrapped):
         entailment[swapped] = entailment[swapped, ::-1]
         return PairScores(np.ascontiguousarray(rows[:, :3]), entailment)
 
-    def screened_out(self, pairs: Sequence[PairInput]) -> NDArray[np.bool_]:
-        """Which pairs the scorer inside need not read, bool [n]; none where it has no screen."""
-        screen = getattr(self._scorer, "screened_out", None)
-        if screen is None or not pairs:
-            return np.zeros(len(pairs), dtype=bool)
-        told = self._once(f"{self.name} screen", pairs, 1, lambda: screen(pairs, self._known))
-        return np.frombuffer(told, dtype=bool)
-
-    def _once(
-        self, name: str, pairs: Sequence[PairInput], width: int, compute: Callable[[], NDArray[Any]]
-    ) -> bytes:
-        """What is computed of all pairs together, `width` bytes for each; the same pairs are asked once."""
-        key = _pairs_key(name, pairs)
-        known = self._cache.load([key]).get(key, b"")
-        if len(known) != len(pairs) * width:
-            known = compute().tobytes()
-            self._cache.store({key: known})
-        return known
+    def worth(self, table: PairTable) -> NDArray[np.float64] | None:
+        """How much speaks for reading each pair, float64 [n]; None where the scorer inside has no screen."""
+        screen = getattr(self._scorer, "worth", None)
+        worth: NDArray[np.float64] | None = screen(table, self._known) if screen else None
+        return worth
 
 
 class Remembered:
@@ -258,21 +244,8 @@ def opinion_key(name: str, pair: PairInput) -> bytes:
     return _key("opinion", name, *_read(_ordered(pair)))
 
 
-def _pairs_key(name: str, pairs: Sequence[PairInput]) -> bytes:
-    """One key for all pairs in their order, and for everything that a scorer may read of them."""
-    digest = hashlib.sha256(_key("pairs", name))
-    digests: dict[str, bytes] = {}
-    for pair in pairs:
-        for text in (*_read(pair), repr(pair.group)):
-            if text not in digests:
-                digests[text] = _key(text)
-            digest.update(digests[text])
-        digest.update(struct.pack("<d", pair.cosine) + _standing(pair.context))
-    return digest.digest()
-
-
-def _standing(context: PairContext | None) -> bytes:
-    return b"-" * 104 if context is None else struct.pack("<13d", *_NUMBERS(context))
+def _standing(context: PairContext) -> bytes:
+    return struct.pack(f"<{len(PLACE_NAMES)}d", *numbers_of(context))
 
 
 def _key(*parts: str) -> bytes:
@@ -282,6 +255,24 @@ def _key(*parts: str) -> bytes:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "big") + data)
     return digest.digest()
+
+
+def key_of(what: str, data: bytes) -> bytes:
+    """The key of something that follows from some bytes."""
+    return hashlib.sha256(what.encode() + b"\0" + data).digest()
+
+
+@functools.cache
+def rules_digest() -> str:
+    """A digest of the code and the tables that decide: other rules decide everything anew."""
+    root = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256()
+    for name in _RULES:
+        place = root / name
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.suffix in (".py", ".toml"):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _checksum(key: bytes, value: bytes) -> bytes:

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...indexes import RowPairs, exact_groups, near_pairs, nearest_rows, row_pairs, unit_rows
-from ...models.scorer import PairContext
+from ...indexes import RowPairs, exact_groups, lengths_of, near_pairs, nearest_rows, row_pairs, unit_rows
+from ...indexes.neighbours import Neighbours
+from ...models.scorer import PLACE_NAMES, PairContext, PairTable
 from ...models.text.words import significant_words
 from ...records import Candidate, Memory, Scope
-from .subjects import NO_KEYS, KeysOf, keys_by_scope, signature
+from .subjects import NO_KEYS, KeysOf, judged_text, keys_by_scope, signature
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,7 +33,7 @@ NEAREST = 64  # ranks are counted up to this; all higher ones are equal
 CROWD = 5
 DECIMALS = 6  # of cosines, so that equal texts stay equally near in every order of the memories
 _CELLS_AT_ONCE = 1 << 21
-_PAIRS_AT_ONCE = 1 << 13
+PAIRS_AT_ONCE = 1 << 13  # that are placed and looked at together
 _NONE = -2.0  # below every cosine
 
 
@@ -95,18 +96,22 @@ def shared_words(texts: Sequence[str], *, most: int) -> Counter[tuple[int, int]]
 
 
 def contexts_of(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> Iterator[PairContext]:
-    """The context of each pair of rows, int64 [m, 2], of a group: vectors float32 [n, d], and texts.
+    """The context of each pair of rows, int64 [m, 2], of a group: vectors float32 [n, d], and texts."""
+    for places in places_of(vectors, texts, pairs):
+        yield from (PairContext(*row) for row in places.tolist())
 
-    They are worked out some thousands at a time, as they are asked for.
-    """
+
+def places_of(
+    vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints, known: Neighbours | None = None
+) -> Iterator[Floats]:
+    """The same as columns, float64 [k, len(PLACE_NAMES)] for the next `PAIRS_AT_ONCE` pairs each time."""
     if not len(pairs):
         return
-    group, at = _Group.of(vectors, texts, pairs), list(PairContext.__slots__).index("bridge")
+    group, at = _Group.of(vectors, texts, pairs, known), PLACE_NAMES.index("bridge")
     bridge = group.bridge(pairs)
-    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        part = slice(start, start + _PAIRS_AT_ONCE)
-        table = np.insert(group.table(pairs[part]), at, bridge[part], axis=1)
-        yield from (PairContext(*row) for row in table.tolist())
+    for start in range(0, len(pairs), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
+        yield np.insert(group.table(pairs[part]), at, bridge[part], axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +119,7 @@ class _Group:
     """What the contexts of all pairs of a group share; those of some pairs follow from it."""
 
     vectors: NDArray[np.float32]  # [n, d]
+    lengths: Floats  # [n, 1]
     involved: Ints  # [k], sorted rows that are in a pair
     whole: NDArray[np.float32] | None  # [k, n] cosines, where the group is small
     near: tuple[Floats, Ints]  # cosines and rows [k, w] of the nearest of each involved row
@@ -121,7 +127,13 @@ class _Group:
     sharing: tuple[Floats, Ints]  # like `near`, by shares of words
 
     @classmethod
-    def of(cls, vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> _Group:
+    def of(
+        cls,
+        vectors: NDArray[np.float32],
+        texts: Sequence[str],
+        pairs: Ints,
+        known: Neighbours | None = None,
+    ) -> _Group:
         involved, width = np.unique(pairs), min(NEAREST + 2, len(vectors))
         whole: Floats | None = None
         if len(vectors) <= EXACT_LIMIT:
@@ -130,13 +142,13 @@ class _Group:
             ids = np.argpartition(-whole, width - 1, axis=1)[:, :width]
             near = np.take_along_axis(whole, ids, axis=1)
         else:
-            ids = nearest_rows(vectors, involved, width)
+            ids = nearest_rows(vectors, involved, width, known)
             near = _cosines(vectors, involved, ids)
         words = SharedWords(texts)
         sharing = words.nearest(involved, width)
         # half as much to fetch where bridges are sought, which are rounded
         halved = None if whole is None else whole.astype(np.float32)
-        return cls(vectors, involved, halved, (near, ids), words, sharing)
+        return cls(vectors, lengths_of(vectors), involved, halved, (near, ids), words, sharing)
 
     def table(self, pairs: Ints) -> Floats:
         a, b = np.searchsorted(self.involved, pairs).T
@@ -167,7 +179,7 @@ class _Group:
             first, others = pairs[of_row[0], 0], pairs[of_row, 1]
             third = self.near[1][rows[of_row[0]]]
             third = third[(third >= 0) & (third != first)]
-            one, some, thirds = (unit_rows(self.vectors[at]) for at in ([first], others, third))
+            one, some, thirds = (self.vectors[at] / self.lengths[at] for at in ([first], others, third))
             both = np.minimum(thirds @ one[0], some @ thirds.T)
             both[others[:, None] == third] = _NONE
             best[of_row] = both.max(axis=1, initial=_NONE)
@@ -238,21 +250,52 @@ class Near(Candidate):
     """A candidate that knows where it stands among the memories of its scope and category."""
 
     context: PairContext | None = field(default=None, compare=False)
+    worth: float | None = field(default=None, compare=False)  # how much a screen said for reading it
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Pairs of one scope and category: some that are named, or near ones, `PAIRS_AT_ONCE` at most."""
+
+    memories: Sequence[Memory]  # one of each statement of the group; blocks of a group share the list
+    near: PairTable | None = None  # rows of `memories`; their texts as they are judged
+    placed: bool = False  # whether it says where the pairs stand
+    named: tuple[Candidate, ...] = ()
+
+    def pairs(self, chosen: Ints | None = None, worth: Floats | None = None) -> list[Candidate]:
+        """All pairs, or those near ones that are chosen, with what a screen said of each."""
+        if self.near is None:
+            return list(self.named)
+        at = np.arange(len(self.near.rows)) if chosen is None else chosen
+        ends = zip(self.near.rows[at].tolist(), self.near.cosines[at].tolist(), strict=True)
+        given = [(self.memories[i].id, self.memories[j].id, cosine) for (i, j), cosine in ends]
+        if not self.placed:
+            return [Candidate(*each) for each in given]
+        told = [None] * len(at) if worth is None else worth[at].tolist()
+        places = zip(self.near.places[at].tolist(), told, strict=True)
+        return [
+            Near(*each, context=PairContext(*place), worth=said)
+            for each, (place, said) in zip(given, places, strict=True)
+        ]
+
+
+Nearest = defaultdict[
+    tuple[Scope, str | None], tuple[Neighbours, Neighbours]
+]  # of texts, and of statements, too
 Kept = Callable[[Sequence[Memory], Ints], NDArray[np.bool_]]
 
 
 def find_candidates(
     memories: Sequence[Memory],
     vectors: NDArray[np.float32],
-    **limits: Any,  # noqa: ANN401  (those of `each_candidate`)
+    **limits: Any,  # noqa: ANN401  (those of `each_block`)
 ) -> tuple[Candidate, ...]:
-    """All pairs of `each_candidate`, sorted by ids."""
-    return tuple(sorted(each_candidate(memories, vectors, **limits), key=lambda pair: (pair.a, pair.b)))
+    """All pairs of `each_block`, sorted by ids."""
+    pairs = (pair for block in each_block(memories, vectors, **limits) for pair in block.pairs())
+    return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))
 
 
-def each_candidate(
+def each_block(
     memories: Sequence[Memory],
     vectors: NDArray[np.float32],
     *,
@@ -263,7 +306,8 @@ def each_candidate(
     parts: Parts | None = None,
     kept: Kept | None = None,
     notes: list[str] | None = None,
-) -> Iterator[Candidate]:
+    nearest: Nearest | None = None,
+) -> Iterator[Block]:
     """Find all pairs to judge, each unordered pair once, the same in whichever order the memories are.
 
     They are made as they are asked for, so that a large scope need not be held in pairs.
@@ -277,10 +321,11 @@ def each_candidate(
         floor: Lowest cosine of a pair.
         neighbours: Most partners that one memory looks for.
         keys: Of the metadata.
-        contexts: Give near pairs as `Near`, for a scorer that reads where a pair stands.
+        contexts: Say where near pairs stand, for a scorer that reads it.
         parts: Searched, too, where a group has more memories than one looks for partners.
         kept: Says which near pairs, int64 [m, 2] of rows of the memories that it is given, are to be judged.
         notes: Takes up how many near pairs an approximate search found.
+        nearest: Takes up which rows are near, so that the next call need not search for them again.
     """
     if vectors.ndim != 2 or len(vectors) != len(memories):
         raise ValueError(
@@ -290,31 +335,38 @@ def each_candidate(
     partitions: dict[tuple[Scope, str | None], list[int]] = defaultdict(list)
     for row in sorted(range(len(memories)), key=lambda row: memories[row].id):
         partitions[memories[row].scope, memories[row].category].append(row)
-    for (scope, _), rows in partitions.items():
+    for group, rows in partitions.items():
+        scope, _ = group
         subjects = [signature(memories[row], known.get(scope, NO_KEYS)) for row in rows]
-        groups = exact_groups([memories[row].text for row in rows], subjects)
-        for first, *copies in ([memories[rows[at]].id for at in group] for group in groups):
-            yield from (Candidate(first, copy, SAME_TEXT, exact=True) for copy in copies)
-        chosen = [rows[group[0]] for group in groups]
+        same = exact_groups([memories[row].text for row in rows], subjects)
+        for first, *copies in ([memories[rows[at]].id for at in some] for some in same if len(some) > 1):
+            yield Block((), named=tuple(Candidate(first, copy, SAME_TEXT, exact=True) for copy in copies))
+        chosen = [rows[some[0]] for some in same]
         standing, own = [memories[row] for row in chosen], vectors[chosen]
-        near = near_pairs(own, floor=floor, neighbours=neighbours)
+        whole, part = nearest[group] if nearest is not None else (None, None)
+        near = near_pairs(own, floor=floor, neighbours=neighbours, known=whole)
         if parts is not None and len(rows) > neighbours and len(parts.of(rows).rows):
-            near = _with_parts(near, own, parts.of(chosen))
+            near = _with_parts(near, own, parts.of(chosen), part)
         if notes is not None:
             notes += near.note.splitlines()
         if kept is not None:
             left = kept(standing, near.rows)
             near = replace(near, rows=near.rows[left], cosines=near.cosines[left])
-        places = contexts_of(own, [memory.text for memory in standing], near.rows) if contexts else None
-        for i, j, cosine in near:
-            ends = standing[i].id, standing[j].id, cosine
-            yield Candidate(*ends) if places is None else Near(*ends, context=next(places))
+        texts = tuple(judged_text(memory, known.get(scope, NO_KEYS)) for memory in standing)
+        placed = places_of(own, [each.text for each in standing], near.rows, whole) if contexts else None
+        for start in range(0, len(near), PAIRS_AT_ONCE):
+            at = slice(start, start + PAIRS_AT_ONCE)
+            cosines = near.cosines[at].astype(np.float64)
+            places = next(placed) if placed else np.zeros((len(cosines), 0))
+            yield Block(standing, PairTable(texts, near.rows[at], cosines, places), placed=contexts)
 
 
-def _with_parts(near: RowPairs, vectors: NDArray[np.float32], parts: Parts) -> RowPairs:
+def _with_parts(
+    near: RowPairs, vectors: NDArray[np.float32], parts: Parts, known: Neighbours | None
+) -> RowPairs:
     owner = np.concatenate([np.arange(len(vectors)), parts.rows])
     stacked = np.concatenate([vectors, parts.vectors])
-    found = near_pairs(stacked, floor=PART_FLOOR, neighbours=PART_NEIGHBOURS)
+    found = near_pairs(stacked, floor=PART_FLOOR, neighbours=PART_NEIGHBOURS, known=known)
     rows = np.concatenate([near.rows, owner[found.rows]])
     directed = np.linalg.norm(vectors, axis=1) > 0
     rows = rows[(rows[:, 0] != rows[:, 1]) & directed[rows].all(axis=1)]

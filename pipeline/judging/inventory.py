@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...indexes.neighbours import Neighbours
 from ...models.encoder import Encoder
-from ...models.scorer import PairContext, PairScorer, Screened, Thresholds, plainly_distinct, reads_context
+from ...models.scorer import (
+    PairContext,
+    PairScorer,
+    Screened,
+    Thresholds,
+    english_only,
+    reads_context,
+    worth_reading,
+)
 from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Verdict, rejection_key
 from ...settings import Settings
 from ..plan import draft_id
-from .cache import Models, OnStage
-from .candidates import Kept, Near, Parts, each_candidate
-from .judge import close_for, judge, pair_input
+from .cache import Cache, Models, OnStage
+from .candidates import Block, Kept, Near, Nearest, Parts, each_block
+from .judge import close_for, judge
+from .quiet import Quiet
 from .subjects import KeysOf
 
 FAR = 0.97
 """Distinct with this probability, two texts stay so within one plan, whatever is merged beside them.
 Of 50,084 verdicts on invented memories that stood elsewhere after merges, three changed, all from 0.74."""
-AT_ONCE = 8_192  # candidates that are held before what is plainly distinct among them is let go
 
 Ints = NDArray[np.int64]
 Place = tuple[str, str, str, str, PairContext | None]  # ids and texts of a pair, and where it stands
@@ -43,10 +52,15 @@ class Judging:
     keys: KeysOf
     rejected: frozenset[str] = frozenset()
     thresholds: Thresholds | None = None
+    cache: Cache | None = None
     notes: list[str] = field(default_factory=list)
     _known: dict[Place, Verdict] = field(default_factory=dict)
     _number: dict[tuple[str, str], int] = field(default_factory=dict)  # of each memory, by id and text
     _far: list[Ints] = field(default_factory=list)  # pairs of such numbers that stay distinct
+    _nearest: Nearest = field(default_factory=lambda: defaultdict(lambda: (Neighbours(), Neighbours())))
+    _group: tuple[Sequence[Memory], Ints, Quiet] | None = (
+        None  # the last one: a block is followed by its next
+    )
 
     @classmethod
     def by(
@@ -60,16 +74,17 @@ class Judging:
     ) -> Self:
         """The same with the models of a session and its calibration."""
         encoder, scorer = models.read(on_stage=on_stage), models.asked(on_stage=on_stage)
-        return cls(encoder, scorer, settings, keys, rejected, models.calibrated)
+        return cls(encoder, scorer, settings, keys, rejected, models.calibrated, models.cache)
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
         """Judge every candidate pair; those without a verdict are distinct, or a person refused them."""
-        return self._judge(memories, self._candidates(memories, contexts=reads_context(self.scorer)))
+        return self._judge(memories, self._blocks(memories, contexts=reads_context(self.scorer)))
 
     def of_two(self, a: Memory, b: Memory) -> Verdict | None:
         """The verdict on two memories, also if they are plainly distinct; None if never compared."""
-        pairs = self._candidates([a, b], contexts=reads_context(self.scorer))
-        return next(iter(self._verdicts(list(pairs), {each.id: each for each in (a, b)})), None)
+        blocks = self._blocks([a, b], contexts=reads_context(self.scorer))
+        pairs = [pair for block in blocks for pair in block.pairs()]
+        return next(iter(self._verdicts(pairs, {each.id: each for each in (a, b)})), None)
 
     def drafted(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
         """Judge drafted memories, and the pairs whose place they change.
@@ -82,8 +97,13 @@ class Judging:
             return self.moved(memories)
         if not new:
             return ()
-        pairs = self._candidates(memories, contexts=False)
-        return self._judge(memories, (pair for pair in pairs if pair.a in fresh or pair.b in fresh))
+
+        def drafts(standing: Sequence[Memory], rows: Ints) -> NDArray[np.bool_]:
+            drafted = np.array([memory.id in fresh for memory in standing], dtype=np.bool_)
+            return drafted[rows[:, 0]] | drafted[rows[:, 1]]
+
+        found = self._judge(memories, self._blocks(memories, contexts=False, kept=drafts))
+        return tuple(item for item in found if item.pair.a in fresh or item.pair.b in fresh)
 
     def staying(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> list[Verdict]:
         """The verdicts on these memories, judged again where they stand elsewhere since others are gone."""
@@ -97,19 +117,21 @@ class Judging:
         self._far = [far]
 
         def near(standing: Sequence[Memory], rows: Ints) -> NDArray[np.bool_]:
-            numbers = np.array([self._numbered(memory) for memory in standing], dtype=np.int64)
-            return ~np.isin(_names(numbers[rows]), far)
+            return ~np.isin(_names(self._numbers(standing)[rows]), far)
 
-        return self._judge(memories, self._candidates(memories, contexts=True, kept=near))
+        return self._judge(memories, self._blocks(memories, contexts=True, kept=near))
+
+    def _numbers(self, memories: Iterable[Memory]) -> Ints:
+        return np.array([self._numbered(memory) for memory in memories], dtype=np.int64)
 
     def _numbered(self, memory: Memory) -> int:
         return self._number.setdefault((memory.id, memory.text), len(self._number))
 
-    def _candidates(
+    def _blocks(
         self, memories: Sequence[Memory], *, contexts: bool, kept: Kept | None = None
-    ) -> Iterable[Candidate]:
+    ) -> Iterable[Block]:
         vectors, limits = self.encoder.encode([memory.text for memory in memories]), self.settings
-        return each_candidate(
+        return each_block(
             memories,
             vectors,
             floor=limits.floor,
@@ -119,6 +141,7 @@ class Judging:
             parts=self._parts(memories) if len(memories) > limits.neighbours else None,
             kept=kept,
             notes=None if kept else self.notes,
+            nearest=self._nearest if contexts else None,
         )
 
     def _parts(self, memories: Sequence[Memory]) -> Parts:
@@ -128,21 +151,18 @@ class Judging:
         vectors = self.encoder.encode([text for _, text in said]) if said else np.zeros((0, 1), np.float32)
         return Parts(vectors, rows)
 
-    def _judge(self, memories: Sequence[Memory], pairs: Iterable[Candidate]) -> tuple[Verdict, ...]:
+    def _judge(self, memories: Sequence[Memory], blocks: Iterable[Block]) -> tuple[Verdict, ...]:
         by_id = {memory.id: memory for memory in memories}
         asked: dict[Place, Candidate] = {}
         found: list[Verdict] = []
-        rest = iter(pairs)
-        while part := list(islice(rest, AT_ONCE)):
-            named = {_place(pair, by_id): pair for pair in part if not self._refused(pair, by_id)}
+        for block in blocks:
+            worth = worth_reading(self.scorer, block.near) if block.near and block.placed else None
+            if worth is not None:
+                found += self._by_words(block, np.flatnonzero(worth == 0), by_id)
+            pairs = block.pairs(None if worth is None else np.flatnonzero(worth), worth)
+            named = {_place(pair, by_id): pair for pair in pairs if not self._refused(pair, by_id)}
             found += [self._known[name] for name in named if name in self._known]
-            new = [name for name in named if name not in self._known]
-            plain = plainly_distinct(self.scorer, [pair_input(named[name], by_id, self.keys) for name in new])
-            left_out = [named[name] for name, out in zip(new, plain, strict=True) if out]
-            said = self._verdicts(left_out, by_id, scorer=Screened(self.scorer))
-            self._far.append(self._names(filter(_far, said), by_id))
-            found += [item for item in said if item.label is not Label.DISTINCT]
-            asked |= {name: named[name] for name, out in zip(new, plain, strict=True) if not out}
+            asked |= {name: pair for name, pair in named.items() if name not in self._known}
         read = dict(zip(asked, self._verdicts(list(asked.values()), by_id), strict=True))
         self._far.append(self._names(filter(_far, read.values()), by_id))
         self._known |= {name: item for name, item in read.items() if not _far(item)}
@@ -150,6 +170,25 @@ class Judging:
         merging = {name for item in found if item.auto for name in (item.pair.a, item.pair.b)}
         kept = [item for item in found if not _far(item) or {item.pair.a, item.pair.b} <= merging]
         return tuple(sorted(kept, key=lambda item: (item.pair.a, item.pair.b)))
+
+    def _by_words(self, block: Block, chosen: Ints, by_id: Mapping[str, Memory]) -> list[Verdict]:
+        """What the words of pairs say that need not be read: most of them nothing."""
+        if block.near is None or not len(chosen):
+            return []
+        if self._group is None or self._group[0] is not block.memories:
+            by = close_for(self.encoder.name), english_only(self.scorer), self.settings.single
+            quiet = Quiet.among(block.memories, self.keys, *by, cache=self.cache)
+            self._group = block.memories, self._numbers(block.memories), quiet
+        _, numbers, quiet = self._group
+        known = quiet.knows(block.near.rows[chosen])
+        new = chosen[~known]
+        said = self._verdicts(block.pairs(new), by_id, scorer=Screened(self.scorer))
+        silent = np.array([item.label is Label.DISTINCT for item in said], dtype=np.bool_)
+        quiet.add(block.near.rows[new[silent]])
+        out = np.concatenate([chosen[known], new[silent]])
+        self._far.append(_names(numbers[block.near.rows[out]]))
+        loud = (item for item in said if item.label is not Label.DISTINCT)
+        return [item for item in loud if not self._refused(item.pair, by_id)]
 
     def _refused(self, pair: Candidate, by_id: Mapping[str, Memory]) -> bool:
         return bool(self.rejected) and rejection_key(by_id[pair.a], by_id[pair.b]) in self.rejected
@@ -168,8 +207,8 @@ class Judging:
         )
 
     def _names(self, verdicts: Iterable[Verdict], by_id: Mapping[str, Memory]) -> Ints:
-        ends = [[self._numbered(by_id[name]) for name in (v.pair.a, v.pair.b)] for v in verdicts]
-        return _names(np.array(ends, dtype=np.int64).reshape(-1, 2))
+        ends = (by_id[name] for each in verdicts for name in (each.pair.a, each.pair.b))
+        return _names(self._numbers(ends).reshape(-1, 2))
 
 
 def _far(verdict: Verdict) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 
 from ...models import doubts as doubting
@@ -68,6 +69,8 @@ _RANKING = frozenset(["prefer", "favor", "favour", "favourit", "favorit", "bette
 _TASTE = _RANKING | frozenset(["lik", "lov", "enjoy", "hat", "dislik", "fond"])
 _CODE = re.compile(r"(?<!\w)[A-Z]{1,2}[+-](?!\w)")
 """Blood types and grades: their words say nothing, since "a" is an article."""
+CACHED_PAIRS = 1 << 16  # a draft moves the places of pairs, round after round, and not what their words say
+_alike, _opposed = lru_cache(maxsize=CACHED_PAIRS)(sameness), lru_cache(maxsize=CACHED_PAIRS)(contradicting)
 _REVERSING = frozenset(table_words("grammar", "reversing"))  # when they are all that one text has more
 
 
@@ -181,7 +184,7 @@ def same_evidence(a: Memory, b: Memory, *, keys: MetadataKeys = NO_KEYS) -> Evid
         return EXACT
     texts = a.text, b.text
     judged = as_user(a.text, keys.person), as_user(b.text, keys.person)
-    said = sameness(*judged, a_date=a.stated_at, b_date=b.stated_at)
+    said = _alike(*judged, a_date=a.stated_at, b_date=b.stated_at)
     if said is not None and judged != texts and not same_statement(*texts):
         said = f"{keys.person} is the user"
     return None if said is None else Evidence(SAME, said)
@@ -200,6 +203,7 @@ def pair_input(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf | N
         b_date=b.stated_at,
         context=pair.context if isinstance(pair, Near) else None,
         group=a.scope.ids,
+        worth=pair.worth if isinstance(pair, Near) else None,
     )
 
 
@@ -218,11 +222,18 @@ def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evi
 
 def differences(texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0)) -> tuple[Evidence, ...]:
     """What the guards find, and what leaves a merge to a person; entailment is of b by a, and of a by b."""
-    found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
-    if any(item.kind == "place" for item in found) and doubting.settled(texts.a, texts.b, entailment):
+    return _differences(texts.a, texts.b, *texts.told, tuple(entailment))
+
+
+@lru_cache(maxsize=CACHED_PAIRS)
+def _differences(
+    a: str, b: str, a_date: datetime | None, b_date: datetime | None, entailment: tuple[float, ...]
+) -> tuple[Evidence, ...]:
+    found = compare(a, b, a_date=a_date, b_date=b_date)
+    if any(item.kind == "place" for item in found) and doubting.settled(a, b, entailment):
         found = tuple(item for item in found if item.kind != "place")
     known = {item.kind for item in found}
-    doubted = doubting.doubts(texts.a, texts.b, found, entailment=entailment)
+    doubted = doubting.doubts(a, b, found, entailment=entailment)
     return (*found, *(item for item in doubted if item.kind not in known))
 
 
@@ -274,7 +285,7 @@ def _verdict(
 ) -> Verdict:
     (duplicate, contradiction, distinct), (there, back) = row
     probabilities, entailment = (duplicate, contradiction, distinct), (there, back)
-    rivals = contradicting(texts.a, texts.b)
+    rivals = _opposed(texts.a, texts.b)
     if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
         evidence = (*differences(texts, entailment=entailment), *evidence)
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)

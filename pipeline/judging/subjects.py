@@ -45,6 +45,11 @@ class MetadataKeys:
     person: str = ""  # the name of the user whose memories these are, where it is nobody else's
     namesake: str = ""  # that name, where somebody else may have it, too
 
+    @property
+    def told(self) -> tuple[object, ...]:
+        """The same in one order, for the key of what follows from it."""
+        return sorted(self.subjects), sorted(self.unclear), self.person, self.namesake
+
 
 KeysOf = Mapping[Scope, MetadataKeys]
 NO_KEYS = MetadataKeys()

@@ -20,7 +20,7 @@ from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory
 from ...settings import Settings
 from ..answers import Say, standing
 from ..judging.cache import OnStage
-from ..judging.candidates import SAME_TEXT, Kept
+from ..judging.candidates import SAME_TEXT, Block, Kept
 from ..judging.inventory import Judging
 from ..judging.judge import RULE
 from ..judging.statements import Finding, Reader, Statement, findings, sharing
@@ -313,7 +313,7 @@ class _Judging(Judging):
 
     strict = False  # no person looks on: only what is the same statement may be merged
 
-    def _judge(self, memories: Sequence[Memory], pairs: Iterable[Candidate]) -> tuple[Verdict, ...]:
+    def _judge(self, memories: Sequence[Memory], blocks: Iterable[Block]) -> tuple[Verdict, ...]:
         texts = {memory.id: memory.text for memory in memories}
 
         def left(verdict: Verdict) -> Verdict:
@@ -322,11 +322,11 @@ class _Judging(Judging):
             same = not self.strict or same_statement(texts[verdict.pair.a], texts[verdict.pair.b])
             return verdict if same else replace(verdict, auto=False)
 
-        return tuple(map(left, super()._judge(memories, pairs)))
+        return tuple(map(left, super()._judge(memories, blocks)))
 
-    def _candidates(
+    def _blocks(
         self, memories: Sequence[Memory], *, contexts: bool, kept: Kept | None = None
-    ) -> tuple[Candidate, ...]:
+    ) -> tuple[Block]:
         del contexts  # no pair is read with what stands beside it
         groups: dict[tuple[Scope, str | None], list[Memory]] = defaultdict(list)
         for memory in sorted(memories, key=lambda each: each.id):
@@ -344,4 +344,4 @@ class _Judging(Judging):
         texts = list(dict.fromkeys(memory.text for pair in near for memory in pair))
         vectors = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts else {}
         pairs = [Candidate(a.id, b.id, float(vectors[a.text] @ vectors[b.text])) for a, b in near]
-        return tuple(sorted((*same, *pairs), key=lambda pair: (pair.a, pair.b)))
+        return (Block((), named=tuple(sorted((*same, *pairs), key=lambda pair: (pair.a, pair.b)))),)

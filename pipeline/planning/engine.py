@@ -13,13 +13,12 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...indexes import FLAT_LIMIT
 from ...records import Inventory, Label, Memory, Scope, Verdict
 from ..answers import unanswered
-from ..judging.cache import Cache, OnStage
+from ..judging.cache import Cache, OnStage, rules_digest
 from ..judging.judge import are_rivals
 from ..judging.subjects import NO_KEYS
 from ..plan import Action, Merge, Plan, Prune, Resolve, ScopeTotal, TextChange
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Doubt = Merge | Resolve
-_RULES = ("models", "indexes", "pipeline/judging", "pipeline/planning", "records.py", "settings.py")
 MEMORIES_AT_ONCE = 4_096  # in scopes that are judged together, unless one has more
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
 
@@ -343,24 +341,10 @@ def _digests(
     for scope, units in scopes.items():
         if len(units) > FLAT_LIMIT:
             continue
-        keys = view.keys.get(scope, NO_KEYS)
-        subjects = (sorted(keys.subjects), sorted(keys.unclear), keys.person, keys.namesake)
+        subjects = view.keys.get(scope, NO_KEYS).told
         told = [
             (m.id, m.text, m.scope.ids, m.category, m.created_at, m.updated_at, m.metadata) for m in units
         ]
         said = repr(("verdicts", common, refused[scope], subjects, told))
         digests[scope] = hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()
     return digests
-
-
-@functools.cache
-def rules_digest() -> str:
-    """A digest of the code and the tables that decide: other rules decide everything anew."""
-    root = Path(__file__).resolve().parents[2]
-    digest = hashlib.sha256()
-    for name in _RULES:
-        place = root / name
-        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-            if path.suffix in (".py", ".toml"):
-                digest.update(path.read_bytes())
-    return digest.hexdigest()

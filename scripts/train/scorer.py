@@ -30,8 +30,7 @@ from ...models.bundled import weights
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.columns import FEATURE_NAMES
 from ...models.bundled.network import PairBatch, PairNetwork, PairTokenizer
-from ...models.bundled.scorer import CALIBRATOR_FILE, FOLDER
-from ...models.bundled.screen import SCREEN_FILE, Screen
+from ...models.bundled.scorer import CALIBRATOR_FILE, FOLDER, BundledScorer
 from ...models.encoder import SentenceEncoder, packaged_model_path
 from ...models.guards import FACTS_VERSION
 from ...pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
@@ -149,8 +148,7 @@ def _calibrate(options: Namespace) -> None:
     encode = CachedEncoder(SentenceEncoder(options.base), Cache(options.work)).encode
     every = calibrate.read_labelled(options.data, encode)
     scored = calibrate.as_scored(every, encode)
-    screen = Screen.load(FOLDER / SCREEN_FILE) if (FOLDER / SCREEN_FILE).is_file() else None
-    kept = np.flatnonzero(screen.worth(scored) > 0) if screen else range(len(scored))
+    kept = np.flatnonzero(BundledScorer().worth_of(scored))
     pairs, inputs = [every[at] for at in kept], [scored[at] for at in kept]
     log.info("%d of %d labelled pairs pass the screen", len(pairs), len(every))
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)

@@ -20,7 +20,7 @@ from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.scorer import FOLDER
 from ...models.bundled.screen import COLUMNS, LATE_NAMES, SCREEN_FILE, Limits, Screen
 from ...models.encoder import SentenceEncoder, TokenVectors
-from ...models.scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairInput
+from ...models.scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairInput, PairTable
 from ...models.text.words import exact_key
 from ..evaluate import labelled as held
 from ..evaluate.labelled import World, WorldLine
@@ -152,11 +152,10 @@ def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int) -> Screen:
     """A screen fitted on everything, with limits from cross-validation."""
     empty = fit_trees(np.zeros((2, 1)), np.array([True, False]), np.ones(2), seed=seed)
     draft = Screen(token_weight, empty, empty, Limits(0, 0))
-    texts = draft.texts(data.pairs)
-    rows = draft.word_rows(data.pairs, texts)
+    rows = draft.word_rows(PairTable.of(data.pairs))
     first, kept = limit(rows, data, np.ones(len(rows), dtype=bool), seed=seed, lost=WORDS_SHARE)
     late = np.zeros((len(rows), len(LATE_NAMES)))
-    late[kept] = draft.late_rows([data.pairs[at] for at in np.flatnonzero(kept)], texts)
+    late[kept] = draft.late_rows([data.pairs[at] for at in np.flatnonzero(kept)])
     both = np.hstack([rows, late])
     second, _ = limit(both, data, kept, seed=seed)
     wanted = data.label != DISTINCT

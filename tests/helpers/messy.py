@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
 from builders import ALICE, CONTRADICTION, NOW, duplicates, memory, plan_of
 from hypothesis import strategies as st
 from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, ScopeTotal
@@ -77,6 +78,21 @@ def moody_scorer(seed):
         return answers[int(text_hash(f"{seed}{a}|{b}")[:4], 16) % len(answers)]
 
     return FakeScorer(default=answer)
+
+
+class _Screening(FakeScorer):
+    """Reads every third pair of a store: of the others the words alone are looked at."""
+
+    reads_context = True
+
+    def worth(self, table):
+        ends = ([table.texts[row] for row in pair] for pair in table.rows.tolist())
+        return np.array([float(int(text_hash("|".join(sorted(both)))[:4], 16) % 3 == 0) for both in ends])
+
+
+def screening_scorer(seed):
+    """The same with a screen before it."""
+    return _Screening(default=moody_scorer(seed)._default)
 
 
 @st.composite

@@ -9,7 +9,16 @@ import pytest
 from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
 from mem0_dream.models.bundled.screen import SCREEN_FILE, Screen
 from mem0_dream.models.encoder import SentenceEncoder, TokenVectors
-from mem0_dream.models.scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairInput, Remember, forgetful
+from mem0_dream.models.scorer import (
+    CONTRADICTION,
+    DISTINCT,
+    DUPLICATE,
+    PairInput,
+    PairTable,
+    Remember,
+    forgetful,
+    worth_reading,
+)
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
 from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.scripts.train.screen import candidates, save
@@ -35,7 +44,7 @@ def labelled() -> Labelled:
 
 def test_what_says_something_is_read_and_most_else_is_not(screen: Screen, labelled: Labelled) -> None:
     pairs, label = labelled
-    read = screen.worth(pairs) > 0
+    read = screen.worth(PairTable.of(pairs)) > 0
     assert read[label == DUPLICATE].mean() >= 0.99
     assert read[label == CONTRADICTION].mean() >= 0.95
     assert read[label == DISTINCT].mean() <= 0.25
@@ -43,35 +52,35 @@ def test_what_says_something_is_read_and_most_else_is_not(screen: Screen, labell
 
 def test_neither_order_nor_company_plays_a_part(screen: Screen, labelled: Labelled) -> None:
     pairs = labelled[0][:300]
-    read = screen.worth(pairs) > 0
-    assert np.array_equal(screen.worth([pair.swapped() for pair in pairs]) > 0, read)
-    assert np.array_equal(screen.worth(pairs[::-1]) > 0, read[::-1])
-    assert [bool(screen.worth([pair])[0] > 0) for pair in pairs[:20]] == read[:20].tolist()
+    read = screen.worth(PairTable.of(pairs)) > 0
+    assert np.array_equal(screen.worth(PairTable.of([pair.swapped() for pair in pairs])) > 0, read)
+    assert np.array_equal(screen.worth(PairTable.of(pairs[::-1])) > 0, read[::-1])
+    assert [bool(screen.worth(PairTable.of([pair]))[0] > 0) for pair in pairs[:20]] == read[:20].tolist()
 
 
 def test_what_passed_the_screen_is_not_screened_again_to_be_scored(labelled, monkeypatch) -> None:
-    pairs, worth, screened = labelled[0][:120], Screen.worth, list[PairInput]()
+    pairs, worth, screened = labelled[0][:120], Screen.worth, list[int]()
     expected = BundledScorer().score(pairs)
 
-    def counted(self: Screen, some: Sequence[PairInput], remember: Remember = forgetful) -> object:
-        screened.extend(some)
+    def counted(self: Screen, some: PairTable, remember: Remember = forgetful) -> object:
+        screened.append(len(some.rows))
         return worth(self, some, remember)
 
     monkeypatch.setattr(Screen, "worth", counted)
     scorer = BundledScorer()
-    out = scorer.screened_out(pairs)
-    left = [pair for pair, gone in zip(pairs, out, strict=True) if not gone]
+    told = worth_reading(scorer, PairTable.of(pairs))
+    assert told is not None
+    left = [replace(pair, worth=said) for pair, said in zip(pairs, told.tolist(), strict=True) if said]
     assert 0 < len(left) < len(pairs)
     said = scorer.score([*left, pairs[0].swapped()])
-    assert screened == [*pairs, pairs[0].swapped()]
-    assert np.array_equal(said.probabilities[:-1], expected.probabilities[~out])
-    scorer.score(left)  # what was scored is let go
-    assert screened[len(pairs) + 1 :] == left
+    assert screened == [len(pairs), 1]
+    assert np.array_equal(said.probabilities[:-1], expected.probabilities[told > 0])
 
 
 def test_a_pair_of_which_no_store_is_known_is_read(screen: Screen) -> None:
-    assert screen.worth([PairInput("Likes tea.", "The build runs on Fridays.", 0.1)]).all()
-    assert screen.worth([]).shape == (0,)
+    alone = PairInput("Likes tea.", "The build runs on Fridays.", 0.1)
+    assert BundledScorer().worth_of([alone]).tolist() == [1]
+    assert screen.worth(PairTable.of([])).shape == (0,)
 
 
 def test_texts_are_read_and_compared_once_for_pairs_that_words_leave(screen, labelled, tmp_path, monkeypatch):
@@ -87,11 +96,12 @@ def test_texts_are_read_and_compared_once_for_pairs_that_words_leave(screen, lab
         return packed(self, some)
 
     monkeypatch.setattr(TokenVectors, "_packed", counted)
-    first = screen.worth(pairs[:100], remember)
-    assert np.array_equal(screen.worth(pairs[:100], remember), first)
+    table = PairTable.of(pairs[:100])
+    first = screen.worth(table, remember)
+    assert np.array_equal(screen.worth(table, remember), first)
     assert 0 < stages[0][2] < 100
     assert stages[-1][1:] == (stages[0][2],) * 2
-    other = [replace(pair, b=more.a) for pair, more in zip(pairs, pairs[50:], strict=False)]
+    other = PairTable.of([replace(pair, b=more.a) for pair, more in zip(pairs, pairs[50:], strict=False)])
     seen = screen.worth(other, remember)
     assert len(read) == len(set(read)) > 0
     assert np.array_equal(seen > 0, screen.worth(other) > 0)
@@ -101,4 +111,5 @@ def test_saving_and_loading_changes_nothing(screen: Screen, labelled: Labelled, 
     save(screen, tmp_path / SCREEN_FILE)
     again = Screen.load(tmp_path / SCREEN_FILE)
     assert again.limits == screen.limits
-    assert np.array_equal(again.worth(labelled[0][:100]), screen.worth(labelled[0][:100]))
+    table = PairTable.of(labelled[0][:100])
+    assert np.array_equal(again.worth(table), screen.worth(table))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from builders import memory, plan_of
 from mem0_dream import indexes
-from mem0_dream.models.scorer import PairInput, PairScores
+from mem0_dream.models.scorer import PairInput, PairScores, PairTable
 from mem0_dream.pipeline.judging.cache import Cache, CachedScorer
 from mem0_dream.pipeline.judging.inventory import Judging
 from mem0_dream.pipeline.planning.merges import fused
@@ -91,8 +91,10 @@ def test_nothing_is_judged_twice(memories: list[Memory]) -> None:
 
 def test_what_a_scorer_screens_out_is_not_read_and_gets_no_verdict(memories: list[Memory], tmp_path) -> None:
     class Screening(PlacedScorer):
-        def screened_out(self, pairs: Sequence[PairInput], _remember: object) -> np.ndarray:
-            return np.array([OTHER in (pair.a, pair.b) for pair in pairs])
+        def worth(self, table: PairTable, _remember: object) -> np.ndarray:
+            return np.array(
+                [float(OTHER not in map(table.texts.__getitem__, row)) for row in table.rows.tolist()]
+            )
 
         def score_with(self, pairs: Sequence[PairInput], _remember: object) -> PairScores:
             return self.score(pairs)

@@ -99,8 +99,9 @@ def test_columns_are_the_same_for_the_mirrored_pair() -> None:
     context = PairContext(1, 0, -0.2, 0.1, 0.4, 0.5, 0.3, 5)
     dates = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
     pair = PairInput("Lives in Oslo.", "No longer lives in Oslo.", 0.8, None, *dates, context)
-    row = dict(zip(CONTEXT_NAMES, context_columns(pair), strict=True))
-    assert context_columns(pair.swapped()) == list(row.values())
+    told, turned = context_columns([pair, pair.swapped()]).tolist()
+    assert told == turned
+    row = dict(zip(CONTEXT_NAMES, told, strict=True))
     assert (row["rank_low"], row["rank_high"], row["margin_low"]) == (0, 1, -0.2)
     assert (row["newer_updates"], row["older_updates"]) == (1, 0)
 
@@ -110,9 +111,9 @@ def test_a_place_among_a_few_says_nothing() -> None:
     few = PairInput("a", "b", 0.5, context=PairContext(0, 0, 0.4, 0.4, 0.1, 0.1, 0.1, 3))
     many = PairInput("a", "b", 0.5, context=PairContext(0, 0, 0.4, 0.4, 0.1, 0.1, 0.1, 4))
     assert (few.placed, many.placed) == (False, True)
-    for pair in (few, PairInput("a", "b", 0.5)):  # what is not known is missing
-        assert all(math.isnan(value) for value in context_columns(pair))
-    assert context_columns(many)[:2] == [0, 0]
+    *unknown, known = context_columns([few, PairInput("a", "b", 0.5), many]).tolist()
+    assert all(math.isnan(value) for row in unknown for value in row)
+    assert known[:2] == [0, 0]
 
 
 class ReadingScorer(FakeScorer):

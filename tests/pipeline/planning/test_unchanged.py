@@ -9,8 +9,8 @@ import pytest
 from builders import BOB, CONTRADICTION, NOW, memory, plan_of
 from hypothesis import given, settings as examples, strategies as st
 from mem0_dream.models.scorer import Thresholds
-from mem0_dream.pipeline.judging import inventory
-from mem0_dream.pipeline.judging.cache import Cache
+from mem0_dream.pipeline.judging import candidates
+from mem0_dream.pipeline.judging.cache import _RULES, Cache
 from mem0_dream.pipeline.planning import engine
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.records import rejection_key, text_hash
@@ -25,6 +25,7 @@ from messy import (
     messy_scorer,
     messy_store,
     moody_scorer,
+    screening_scorer,
     stores,
     words,
 )
@@ -39,9 +40,10 @@ CHANGES = (
     store=stores(),
     seed=st.integers(0, 50),
     steps=st.lists(st.tuples(st.sampled_from(CHANGES), words, st.integers(0, 8)), max_size=4),
+    scorer=st.sampled_from([moody_scorer, screening_scorer]),
 )
-def test_a_night_over_what_is_remembered_plans_what_a_fresh_one_does(store, seed, steps):
-    scorer, more = moody_scorer(seed), {"settings": Settings(floor=-1.0), "now": NOW, "rejected": frozenset()}
+def test_a_night_over_what_is_remembered_plans_what_a_fresh_one_does(store, seed, steps, scorer):
+    scorer, more = scorer(seed), {"settings": Settings(floor=-1.0), "now": NOW, "rejected": frozenset()}
     with tempfile.TemporaryDirectory() as folder:
         cache = Cache(Path(folder))
         for change, text, number in [("nothing", [], 0), *steps]:
@@ -51,14 +53,14 @@ def test_a_night_over_what_is_remembered_plans_what_a_fresh_one_does(store, seed
 
 
 @examples(max_examples=30, deadline=None)
-@given(store=stores(), seed=st.integers(0, 50))
-def test_scopes_and_pairs_judged_one_at_a_time_give_the_plan_of_all_at_once(store, seed):
+@given(store=stores(), seed=st.integers(0, 50), scorer=st.sampled_from([moody_scorer, screening_scorer]))
+def test_scopes_and_pairs_judged_one_at_a_time_give_the_plan_of_all_at_once(store, seed, scorer):
     more = {"settings": Settings(floor=-1.0), "now": NOW}
-    whole = plan_of(store, moody_scorer(seed), **more)
+    whole = plan_of(store, scorer(seed), **more)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(engine, "MEMORIES_AT_ONCE", 1)
-        patched.setattr(inventory, "AT_ONCE", 1)
-        assert dump_plan(plan_of(store, moody_scorer(seed), **more)) == dump_plan(whole)
+        patched.setattr(candidates, "PAIRS_AT_ONCE", 1)
+        assert dump_plan(plan_of(store, scorer(seed), **more)) == dump_plan(whole)
 
 
 def _alter(store, change, text, number, more):
@@ -154,7 +156,7 @@ def test_a_refusal_elsewhere_leaves_a_scope_as_it_was_and_other_rules_judge_anew
     night(store)
     asked = night(store, rejected=frozenset({rejection_key(*others)}))[1]
     assert asked == 0  # the refused pair is the only one of its scope
-    assert all((Path(engine.__file__).parents[2] / name).exists() for name in engine._RULES)
+    assert all((Path(engine.__file__).parents[2] / name).exists() for name in _RULES)
     monkeypatch.setattr(engine, "rules_digest", lambda: "another version")
     assert night(store)[1]
 
