@@ -41,6 +41,9 @@ class Neighbours:
             alike: NDArray[np.int64] = build(units).search(units, width)[1]
             return alike
         new = [at for at, name in enumerate(names) if name not in self._row]
+        if len(units) * 2 < len(self._units):  # a few of them
+            some: NDArray[np.int64] = build(units).search(units, width)[1]
+            return some
         if self._ids.shape[1] < width or len(new) * _REBUILT > len(units):
             self._row = {name: at for at, name in enumerate(names)}
             self._units = units

@@ -3,6 +3,7 @@
     pass       every stage over a mem0 store, then whole passes without and with the cache
     store      the program itself over mem0 on Qdrant or pgvector: cold, unchanged, with 1% changed
     nights     a first night, one without a change, one after 1% changed, in many scopes and in one
+    undone     a store of many users consolidated by `--all --auto` and taken back, byte for byte
     check      one new text after another, held against what a warm process knows
     page       the report of 2,000 proposals in Chromium: its size, and the longest task while it is used
 
@@ -31,6 +32,7 @@ from unittest.mock import patch
 from uuid import UUID
 
 import faiss
+import numpy as np
 from mem0_dream.models.encoder import DIMENSION, Encoder
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
 from mem0_dream.models.scorer import PairScorer
@@ -43,10 +45,11 @@ from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Inventory, Memory, Scope
-from mem0_dream.scripts.demo import Place, chromium
+from mem0_dream.scripts.demo import Place, chromium, digest, raw_rows
 from mem0_dream.scripts.evaluate.labelled import read_worlds
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
+from numpy.typing import NDArray
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SCOPE = Scope.of(user_id="benchmark")
@@ -55,6 +58,7 @@ SAMPLE = HERE / "data" / "worlds_sample"
 PLANTED_SHARE = 10  # one in so many is followed by a copy, and one in so many by its words in another order
 LARGEST_PAGE, LONGEST_TASK_MS = 3_000_000, 200.0
 WORDS = tomllib.loads((HERE / "data" / "benchmark.toml").read_text(encoding="utf-8"))
+PUT_AT_ONCE = 5_000
 T = TypeVar("T")
 
 
@@ -66,8 +70,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scorer", default="keywords", help=", ".join(CHOICES))
     parser.add_argument("--worlds", type=Path, default=SAMPLE, help="folder of the worlds a scorer reads")
     parser.add_argument("--encoder", help="another sentence-transformers model; 'words' needs none")
-    parser.add_argument("--scopes", type=int, default=100, help="of the nights")
-    parser.add_argument("--vendor", choices=["qdrant", "pgvector"], default="qdrant", help="of the store")
+    parser.add_argument("--scopes", type=int, default=100, help="of the nights, and of what is undone")
+    parser.add_argument(
+        "--vendor",
+        choices=["qdrant", "pgvector"],
+        default="qdrant",
+        help="of the store, and of what is undone",
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args(arguments)
@@ -84,11 +93,12 @@ def require(holds: bool, what: str) -> None:  # noqa: FBT001  (a check reads lik
 
 
 def timed(name: str, items: int, work: Callable[[], T]) -> tuple[T, float]:
-    """Do the work once; print its time, its rate, and the most memory that the process has held so far."""
+    """Do the work once; print its time, its rate, and the most memory that a process has held so far."""
     start = time.perf_counter()
     result = work()
     spent = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    both = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    peak = max(resource.getrusage(who).ru_maxrss for who in both) / 1024
     print(f"{name:<34}{items:>9} {spent:>10.2f} s {items / spent:>12.0f} /s {peak:>7.0f} MB", flush=True)
     return result, spent
 
@@ -239,29 +249,89 @@ def bench_store(options: Namespace) -> None:
         encoder, file = load_encoder(None), Place(Path(folder)).config_file
 
         def put(some: Sequence[Memory], *, instead: Sequence[Memory] = ()) -> None:
-            from mem0 import Memory as Client
-
-            client = Client.from_config(config)
-            rows = [{"data": m.text, "user_id": "bench", "created_at": NOW.isoformat()} for m in some]
-            for memory in instead:
-                client.vector_store.delete(str(UUID(int=int(memory.id[1:]))))
-            ids = [str(UUID(int=int(memory.id[1:]))) for memory in some]
-            vectors = encoder.encode([memory.text for memory in some]).tolist()
-            client.vector_store.insert(vectors=vectors, payloads=rows, ids=ids)
-            if options.vendor == "qdrant":
-                client.vector_store.client.close()
+            _put(config, some, encoder.encode([memory.text for memory in some]), instead=instead)
 
         def night(what: str) -> str:
-            words = ["--config", str(file), "--user-id", "bench", "--scorer", options.scorer, "--dry-run"]
-            command = [sys.executable, "-m", "mem0_dream", *words]
-            run = partial(subprocess.run, command, check=True, stdout=subprocess.PIPE, text=True)
-            return str(timed(what, len(some), run)[0].stdout)
+            words = ["--config", str(file), "--user-id", "benchmark", "--scorer", options.scorer, "--dry-run"]
+            return timed(what, len(some), partial(_dream, *words))[0]
 
         put(some := memories[: options.memories])
         print(f"{options.vendor}, {told}")
         require(night("cold") == night("unchanged"), "an unchanged night reports what the first did")
         put(memories[options.memories :], instead=some[:changed])
         night("1% changed")
+
+
+def bench_undone(options: Namespace) -> None:
+    """A store of many users consolidated unattended and taken back: it must hold what it held."""
+    users = [Scope.of(user_id=f"user{number:05}") for number in range(options.scopes)]
+    whole = enumerate(made_up(options.memories, seed=options.seed).memories)
+    memories = [replace(one, scope=users[number * len(users) // options.memories]) for number, one in whole]
+    drawn = np.random.default_rng(options.seed).standard_normal((len(memories), DIMENSION))
+    vectors = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+    with tempfile.TemporaryDirectory() as folder, _mem0(options.vendor, Place(Path(folder))) as config:
+        place = Place(Path(folder))
+        file, models = (
+            str(place.config_file),
+            ["--scorer", options.scorer, "--encoder", options.encoder or "words"],
+        )
+        # a tenth are copies, and of a few users more
+        auto = ["--config", file, "--all", "--auto", "--max-delete", "0.9", *models]
+        timed("prepared", len(memories), lambda: _put(config, memories, vectors))
+        before = _content(config, place)
+        timed("consolidated", len(memories), partial(_dream, *auto))
+        after = _content(config, place)
+        timed("undone", len(memories), partial(_dream, "undo", "--config", file))
+        print(f"{before[0]} memories, {after[0]} when consolidated")
+        require(after[0] < before[0] - len(memories) // 20, "most copies are gone when it is consolidated")
+        require(_content(config, place) == before, "what is undone is as it was, byte for byte")
+
+
+def _put(
+    config: dict[str, Any],
+    some: Sequence[Memory],
+    vectors: NDArray[np.float32],
+    *,
+    instead: Sequence[Memory] = (),
+) -> None:
+    """Store memories with mem0's own vector store, some of them instead of others."""
+    from mem0.utils.factory import VectorStoreFactory
+    from mem0.vector_stores.configs import VectorStoreConfig
+
+    place = config["vector_store"]
+    store = VectorStoreFactory.create(place["provider"], VectorStoreConfig(**place).config)
+    for memory in instead:
+        store.delete(str(UUID(int=int(memory.id[1:]))))
+    for start in range(0, len(some), PUT_AT_ONCE):
+        part = some[start : start + PUT_AT_ONCE]
+        rows = [
+            {"data": m.text, "created_at": NOW.isoformat(), **dict(m.scope.ids)}
+            | ({"category": m.category} if m.category else {})
+            for m in part
+        ]
+        ids = [str(UUID(int=int(memory.id[1:]))) for memory in part]
+        store.insert(vectors=vectors[start : start + PUT_AT_ONCE].tolist(), payloads=rows, ids=ids)
+    if place["provider"] == "qdrant":
+        store.client.close()
+
+
+def _dream(*words: str) -> str:
+    command = [sys.executable, "-m", "mem0_dream", *words]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def _content(config: dict[str, Any], place: Place) -> tuple[int, str]:
+    """How many memories a store holds, and a digest of all that it holds."""
+    if config["vector_store"]["provider"] == "qdrant":
+        rows = raw_rows(place)
+        return len(rows), digest(rows)
+    import psycopg
+
+    row = "md5(id::text || payload::text || vector::text)"
+    with psycopg.connect(config["vector_store"]["config"]["connection_string"]) as connection:
+        asked = f"SELECT count(*), md5(string_agg({row}, '' ORDER BY id)) FROM memories"
+        count, told = connection.execute(asked).fetchone() or (0, "")
+    return int(count), str(told)
 
 
 @contextmanager
@@ -332,7 +402,7 @@ def longest_tasks(page: Path) -> dict[str, float]:
 
 _WHAT: dict[str, Callable[[Namespace], None]] = {
     "pass": bench_pass, "store": bench_store, "nights": bench_nights, "page": bench_page,
-    "check": bench_check,
+    "check": bench_check, "undone": bench_undone,
 }  # fmt: skip
 
 if __name__ == "__main__":

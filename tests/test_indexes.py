@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from mem0_dream import indexes
 from mem0_dream.errors import ModelError
 from mem0_dream.indexes import brute_force, exact_groups, inverted_file, measured_recall, near_pairs, search
+from mem0_dream.indexes.neighbours import SPARE, Neighbours
 
 BOTH = pytest.mark.parametrize("build", [brute_force, inverted_file])
 
@@ -167,3 +168,26 @@ def test_exact_groups_hold_every_row_once():
     texts = ["b", "Likes tea.", "B", "likes  tea", "c"]
     assert exact_groups(texts) == ((0, 2), (1, 3), (4,))
     assert exact_groups([]) == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000), steps=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=5)
+)
+def test_lists_of_rows_that_come_and_go_are_those_of_a_search_anew(seed: int, steps) -> None:
+    rng, known = np.random.default_rng(seed), Neighbours()
+    every = cloud(400, seed=seed)
+    units = (every / np.linalg.norm(every, axis=1, keepdims=True)).astype(np.float32)
+    present, unseen = list(range(9 + SPARE + 40)), list(range(200, 400))
+    for gone, come in [(0, 0), *steps]:
+        present = sorted(rng.choice(present, max(len(present) - gone, 2), replace=False).tolist())
+        present, unseen = [*present, *unseen[:come]], unseen[come:]
+        some = units[present]
+        width = min(9, len(some))
+        found = known.nearest(some, 9, brute_force)
+        assert found.shape == (len(some), width)
+        cosines, expected = brute_force(some).search(some, width)
+        told = np.take_along_axis(some @ some.T, found, axis=1)
+        assert np.allclose(told, cosines, atol=1e-6)
+        assert (found[:, 0] == np.arange(len(some))).all()
+        assert found.tolist() == expected.tolist()

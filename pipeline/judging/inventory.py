@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -34,6 +34,8 @@ from .subjects import KeysOf
 FAR = 0.97
 """Distinct with this probability, two texts stay so within one plan, whatever is merged beside them.
 Of 50,084 verdicts on invented memories that stood elsewhere after merges, three changed, all from 0.74."""
+
+AT_ONCE = 1 << 16  # pairs that are held before those that stay distinct are let go, where no screen did so
 
 Ints = NDArray[np.int64]
 Place = tuple[str, str, str, str, PairContext | None]  # ids and texts of a pair, and where it stands
@@ -78,7 +80,7 @@ class Judging:
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
         """Judge every candidate pair; those without a verdict are distinct, or a person refused them."""
-        return self._judge(memories, self._blocks(memories, contexts=reads_context(self.scorer)))
+        return self._judge(memories, contexts=reads_context(self.scorer))
 
     def of_two(self, a: Memory, b: Memory) -> Verdict | None:
         """The verdict on two memories, also if they are plainly distinct; None if never compared."""
@@ -102,7 +104,7 @@ class Judging:
             drafted = np.array([memory.id in fresh for memory in standing], dtype=np.bool_)
             return drafted[rows[:, 0]] | drafted[rows[:, 1]]
 
-        found = self._judge(memories, self._blocks(memories, contexts=False, kept=drafts))
+        found = self._judge(memories, contexts=False, kept=drafts)
         return tuple(item for item in found if item.pair.a in fresh or item.pair.b in fresh)
 
     def staying(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -119,7 +121,7 @@ class Judging:
         def near(standing: Sequence[Memory], rows: Ints) -> NDArray[np.bool_]:
             return ~np.isin(_names(self._numbers(standing)[rows]), far)
 
-        return self._judge(memories, self._blocks(memories, contexts=True, kept=near))
+        return self._judge(memories, contexts=True, kept=near)
 
     def _numbers(self, memories: Iterable[Memory]) -> Ints:
         return np.array([self._numbered(memory) for memory in memories], dtype=np.int64)
@@ -141,7 +143,7 @@ class Judging:
             parts=self._parts(memories) if len(memories) > limits.neighbours else None,
             kept=kept,
             notes=None if kept else self.notes,
-            nearest=self._nearest if contexts else None,
+            nearest=self._nearest,
         )
 
     def _parts(self, memories: Sequence[Memory]) -> Parts:
@@ -151,25 +153,68 @@ class Judging:
         vectors = self.encoder.encode([text for _, text in said]) if said else np.zeros((0, 1), np.float32)
         return Parts(vectors, rows)
 
-    def _judge(self, memories: Sequence[Memory], blocks: Iterable[Block]) -> tuple[Verdict, ...]:
+    def _judge(
+        self, memories: Sequence[Memory], *, contexts: bool, kept: Kept | None = None
+    ) -> tuple[Verdict, ...]:
         by_id = {memory.id: memory for memory in memories}
         asked: dict[Place, Candidate] = {}
         found: list[Verdict] = []
-        for block in blocks:
+        far: list[Verdict] = []
+        left = False
+        for block in self._blocks(memories, contexts=contexts, kept=kept):
             worth = worth_reading(self.scorer, block.near) if block.near and block.placed else None
             if worth is not None:
                 found += self._by_words(block, np.flatnonzero(worth == 0), by_id)
-            pairs = block.pairs(None if worth is None else np.flatnonzero(worth), worth)
-            named = {_place(pair, by_id): pair for pair in pairs if not self._refused(pair, by_id)}
-            found += [self._known[name] for name in named if name in self._known]
-            asked |= {name: pair for name, pair in named.items() if name not in self._known}
-        read = dict(zip(asked, self._verdicts(list(asked.values()), by_id), strict=True))
-        self._far.append(self._names(filter(_far, read.values()), by_id))
-        self._known |= {name: item for name, item in read.items() if not _far(item)}
-        found += read.values()
+            for pair in block.pairs(None if worth is None else np.flatnonzero(worth), worth):
+                if self._refused(pair, by_id):
+                    continue
+                name = _place(pair, by_id)
+                if name in self._known:
+                    found.append(self._known[name])
+                else:
+                    asked[name] = pair
+            if worth is None and len(asked) >= AT_ONCE:
+                found += self._read(asked, by_id)[0]
+                asked, left = {}, True
+        near, far = self._read(asked, by_id)
+        found += near
         merging = {name for item in found if item.auto for name in (item.pair.a, item.pair.b)}
-        kept = [item for item in found if not _far(item) or {item.pair.a, item.pair.b} <= merging]
-        return tuple(sorted(kept, key=lambda item: (item.pair.a, item.pair.b)))
+        if left and merging:
+            far = self._again(memories, merging, by_id, contexts=contexts, kept=kept)
+        found += (item for item in far if {item.pair.a, item.pair.b} <= merging)
+        return tuple(sorted(found, key=lambda item: (item.pair.a, item.pair.b)))
+
+    def _read(
+        self, asked: Mapping[Place, Candidate], by_id: Mapping[str, Memory]
+    ) -> tuple[list[Verdict], list[Verdict]]:
+        """The verdicts on pairs that must be read: what may lead to anything, and what stays distinct."""
+        read = dict(zip(asked, self._verdicts(list(asked.values()), by_id), strict=True))
+        far = list(filter(_far, read.values()))
+        self._far.append(self._names(far, by_id))
+        near = {name: item for name, item in read.items() if not _far(item)}
+        self._known |= near
+        return list(near.values()), far
+
+    def _again(
+        self,
+        memories: Sequence[Memory],
+        merging: Collection[str],
+        by_id: Mapping[str, Memory],
+        *,
+        contexts: bool,
+        kept: Kept | None,
+    ) -> list[Verdict]:
+        """What was let go among memories that may merge."""
+
+        def both(standing: Sequence[Memory], rows: Ints) -> NDArray[np.bool_]:
+            inside = np.array([memory.id in merging for memory in standing], dtype=np.bool_)
+            chosen = inside[rows[:, 0]] & inside[rows[:, 1]]
+            return chosen if kept is None else chosen & kept(standing, rows)
+
+        blocks = self._blocks(memories, contexts=contexts, kept=both)
+        pairs = (pair for block in blocks if block.near for pair in block.pairs())
+        again = [pair for pair in pairs if not self._refused(pair, by_id)]
+        return list(filter(_far, self._verdicts(again, by_id)))
 
     def _by_words(self, block: Block, chosen: Ints, by_id: Mapping[str, Memory]) -> list[Verdict]:
         """What the words of pairs say that need not be read: most of them nothing."""

@@ -69,7 +69,7 @@ _RANKING = frozenset(["prefer", "favor", "favour", "favourit", "favorit", "bette
 _TASTE = _RANKING | frozenset(["lik", "lov", "enjoy", "hat", "dislik", "fond"])
 _CODE = re.compile(r"(?<!\w)[A-Z]{1,2}[+-](?!\w)")
 """Blood types and grades: their words say nothing, since "a" is an article."""
-CACHED_PAIRS = 1 << 16  # a draft moves the places of pairs, round after round, and not what their words say
+CACHED_PAIRS = 1 << 15  # a draft moves the places of pairs, round after round, and not what their words say
 _alike, _opposed = lru_cache(maxsize=CACHED_PAIRS)(sameness), lru_cache(maxsize=CACHED_PAIRS)(contradicting)
 _REVERSING = frozenset(table_words("grammar", "reversing"))  # when they are all that one text has more
 

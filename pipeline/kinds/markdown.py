@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -313,7 +313,9 @@ class _Judging(Judging):
 
     strict = False  # no person looks on: only what is the same statement may be merged
 
-    def _judge(self, memories: Sequence[Memory], blocks: Iterable[Block]) -> tuple[Verdict, ...]:
+    def _judge(
+        self, memories: Sequence[Memory], *, contexts: bool, kept: Kept | None = None
+    ) -> tuple[Verdict, ...]:
         texts = {memory.id: memory.text for memory in memories}
 
         def left(verdict: Verdict) -> Verdict:
@@ -322,7 +324,7 @@ class _Judging(Judging):
             same = not self.strict or same_statement(texts[verdict.pair.a], texts[verdict.pair.b])
             return verdict if same else replace(verdict, auto=False)
 
-        return tuple(map(left, super()._judge(memories, blocks)))
+        return tuple(map(left, super()._judge(memories, contexts=contexts, kept=kept)))
 
     def _blocks(
         self, memories: Sequence[Memory], *, contexts: bool, kept: Kept | None = None

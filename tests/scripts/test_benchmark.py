@@ -14,6 +14,7 @@ from mem0_dream.scripts.benchmark import made_up, run
         (["pass", "--memories", "300"], ("encode", "candidates", "judge", "pass, cached")),
         (["nights", "--memories", "200", "--scopes", "20"], ("nothing changed", "1% changed", "in 1 scopes")),
         (["store", "--memories", "40"], ("qdrant", "cold", "unchanged", "1% changed")),
+        (["undone", "--memories", "300", "--scopes", "12"], ("prepared", "consolidated", "undone")),
         (["check", "--memories", "40"], ("learn", "ms of a processor a text over 43 memories")),
     ],
 )
