@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -35,8 +35,6 @@ FAR = 0.97
 """Distinct with this probability, two texts stay so within one plan, whatever is merged beside them.
 Of 50,084 verdicts on invented memories that stood elsewhere after merges, three changed, all from 0.74."""
 
-AT_ONCE = 1 << 16  # pairs that are held before those that stay distinct are let go, where no screen did so
-
 Ints = NDArray[np.int64]
 Place = tuple[str, str, str, str, PairContext | None]  # ids and texts of a pair, and where it stands
 
@@ -60,9 +58,7 @@ class Judging:
     _number: dict[tuple[str, str], int] = field(default_factory=dict)  # of each memory, by id and text
     _far: list[Ints] = field(default_factory=list)  # pairs of such numbers that stay distinct
     _nearest: Nearest = field(default_factory=lambda: defaultdict(lambda: (Neighbours(), Neighbours())))
-    _group: tuple[Sequence[Memory], Ints, Quiet] | None = (
-        None  # the last one: a block is followed by its next
-    )
+    _group: tuple[Sequence[Memory], Ints, Quiet] | None = None  # of the last block: the next is of it, too
 
     @classmethod
     def by(
@@ -159,62 +155,22 @@ class Judging:
         by_id = {memory.id: memory for memory in memories}
         asked: dict[Place, Candidate] = {}
         found: list[Verdict] = []
-        far: list[Verdict] = []
-        left = False
         for block in self._blocks(memories, contexts=contexts, kept=kept):
             worth = worth_reading(self.scorer, block.near) if block.near and block.placed else None
             if worth is not None:
                 found += self._by_words(block, np.flatnonzero(worth == 0), by_id)
-            for pair in block.pairs(None if worth is None else np.flatnonzero(worth), worth):
-                if self._refused(pair, by_id):
-                    continue
-                name = _place(pair, by_id)
-                if name in self._known:
-                    found.append(self._known[name])
-                else:
-                    asked[name] = pair
-            if worth is None and len(asked) >= AT_ONCE:
-                found += self._read(asked, by_id)[0]
-                asked, left = {}, True
-        near, far = self._read(asked, by_id)
-        found += near
-        merging = {name for item in found if item.auto for name in (item.pair.a, item.pair.b)}
-        if left and merging:
-            far = self._again(memories, merging, by_id, contexts=contexts, kept=kept)
-        found += (item for item in far if {item.pair.a, item.pair.b} <= merging)
-        return tuple(sorted(found, key=lambda item: (item.pair.a, item.pair.b)))
-
-    def _read(
-        self, asked: Mapping[Place, Candidate], by_id: Mapping[str, Memory]
-    ) -> tuple[list[Verdict], list[Verdict]]:
-        """The verdicts on pairs that must be read: what may lead to anything, and what stays distinct."""
+            pairs = block.pairs(None if worth is None else np.flatnonzero(worth), worth)
+            named = {_place(pair, by_id): pair for pair in pairs if not self._refused(pair, by_id)}
+            found += [self._known[name] for name in named if name in self._known]
+            asked |= {name: pair for name, pair in named.items() if name not in self._known}
         read = dict(zip(asked, self._verdicts(list(asked.values()), by_id), strict=True))
         far = list(filter(_far, read.values()))
         self._far.append(self._names(far, by_id))
-        near = {name: item for name, item in read.items() if not _far(item)}
-        self._known |= near
-        return list(near.values()), far
-
-    def _again(
-        self,
-        memories: Sequence[Memory],
-        merging: Collection[str],
-        by_id: Mapping[str, Memory],
-        *,
-        contexts: bool,
-        kept: Kept | None,
-    ) -> list[Verdict]:
-        """What was let go among memories that may merge."""
-
-        def both(standing: Sequence[Memory], rows: Ints) -> NDArray[np.bool_]:
-            inside = np.array([memory.id in merging for memory in standing], dtype=np.bool_)
-            chosen = inside[rows[:, 0]] & inside[rows[:, 1]]
-            return chosen if kept is None else chosen & kept(standing, rows)
-
-        blocks = self._blocks(memories, contexts=contexts, kept=both)
-        pairs = (pair for block in blocks if block.near for pair in block.pairs())
-        again = [pair for pair in pairs if not self._refused(pair, by_id)]
-        return list(filter(_far, self._verdicts(again, by_id)))
+        self._known |= {name: item for name, item in read.items() if not _far(item)}
+        found += (item for item in read.values() if not _far(item))
+        merging = {name for item in found if item.auto for name in (item.pair.a, item.pair.b)}
+        found += (item for item in far if {item.pair.a, item.pair.b} <= merging)
+        return tuple(sorted(found, key=lambda item: (item.pair.a, item.pair.b)))
 
     def _by_words(self, block: Block, chosen: Ints, by_id: Mapping[str, Memory]) -> list[Verdict]:
         """What the words of pairs say that need not be read: most of them nothing."""

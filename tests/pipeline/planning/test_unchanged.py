@@ -9,7 +9,7 @@ import pytest
 from builders import BOB, CONTRADICTION, NOW, memory, plan_of
 from hypothesis import given, settings as examples, strategies as st
 from mem0_dream.models.scorer import Thresholds
-from mem0_dream.pipeline.judging import candidates, inventory
+from mem0_dream.pipeline.judging import candidates
 from mem0_dream.pipeline.judging.cache import _RULES, Cache
 from mem0_dream.pipeline.planning import engine
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
@@ -60,7 +60,6 @@ def test_scopes_and_pairs_judged_one_at_a_time_give_the_plan_of_all_at_once(stor
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(engine, "MEMORIES_AT_ONCE", 1)
         patched.setattr(candidates, "PAIRS_AT_ONCE", 1)
-        patched.setattr(inventory, "AT_ONCE", 1)
         assert dump_plan(plan_of(store, scorer(seed), **more)) == dump_plan(whole)
 
 
