@@ -83,6 +83,7 @@ class Journal(Database):
     CREATE TABLE IF NOT EXISTS changes (
         run TEXT NOT NULL, number INTEGER NOT NULL, action TEXT NOT NULL, operation TEXT NOT NULL,
         memory TEXT, state TEXT NOT NULL, PRIMARY KEY (run, number));
+    CREATE INDEX IF NOT EXISTS changes_of_action ON changes (run, action);
     CREATE TABLE IF NOT EXISTS outcomes (
         run TEXT NOT NULL, action TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
         PRIMARY KEY (run, action));
@@ -172,10 +173,11 @@ class Journal(Database):
         """The newest run of a store that still has work to do."""
         return next((run for run in self.runs(store) if run.interrupted), None)
 
-    def changes(self, run: str) -> tuple[Recorded, ...]:
-        """All changes of a run, in order."""
+    def changes(self, run: str, action: str | None = None) -> tuple[Recorded, ...]:
+        """All changes of a run, or of one of its actions, in order."""
         columns = "number, action, operation, memory, state"
-        rows = self.ask(f"SELECT {columns} FROM changes WHERE run = ? ORDER BY number", (run,))
+        asked, of = ("run = ?", (run,)) if action is None else ("run = ? AND action = ?", (run, action))
+        rows = self.ask(f"SELECT {columns} FROM changes WHERE {asked} ORDER BY number", of)
         return tuple(
             Recorded(number, action, Operation(done), memory, ChangeState(state))
             for number, action, done, memory, state in rows

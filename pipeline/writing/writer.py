@@ -104,15 +104,16 @@ class Writer:
         self._store.undo(run.id, whole=part is None)
         restored = withdrawn = 0
         kept: list[tuple[str, str]] = []
+        actions = {action.id: action for action in plan.actions}
         for change in reversed(self._journal.changes(run.id)):
             if change.state is ChangeState.TAKEN_BACK or (part is not None and change.action not in part):
                 continue
             memory = change.memory or ""
             try:
                 if change.operation is Operation.ADD:
-                    memory, counts = self._withdraw(run, change, plan)
+                    memory, counts = self._withdraw(run, change, actions[change.action])
                     withdrawn += counts
-                elif self._put_back(run, change, plan):
+                elif self._put_back(run, change, actions[change.action]):
                     restored += change.operation is not Operation.AMEND
             except RefusedChangeError as moved:
                 kept.append((change.memory or change.action, str(moved)))
@@ -182,7 +183,7 @@ class Writer:
         self._journal.conclude(run.id, action.id, outcome, reason)
 
     def _execute(self, run: Run, action: Action) -> None:
-        made = [change for change in self._journal.changes(run.id) if change.action == action.id]
+        made = list(self._journal.changes(run.id, action.id))
         members = {member.id: member for member in action.members}
         if not made:
             self._check(members.values())
@@ -290,8 +291,8 @@ class Writer:
 
     def _abandon(self, run: Run, action: Action, survivor: str) -> None:
         """Take back what was written for a survivor that proved unfit, before anything is removed."""
-        for change in self._journal.changes(run.id):
-            if change.action != action.id or change.state is not ChangeState.DONE:
+        for change in self._journal.changes(run.id, action.id):
+            if change.state is not ChangeState.DONE:
                 continue
             if change.operation is Operation.ADD:
                 self._store.write(Delete(survivor))
@@ -323,7 +324,7 @@ class Writer:
         # Also where a killed run had removed the row already: what belongs to it may be left.
         self._step(run, action, Operation.REMOVE, member.id, change)
 
-    def _put_back(self, run: Run, change: Recorded, plan: Plan) -> bool:
+    def _put_back(self, run: Run, change: Recorded, action: Action) -> bool:
         """Restore a memory, or take united metadata back; refused if it was written since by anybody else.
 
         A new text that the same action wrote does not count as a change by another program.
@@ -338,15 +339,13 @@ class Writer:
                 return False
             then, present = self._store.parse(before), self._store.parse(now)
             same = present.text == then.text and (not amended or present.updated_at == then.updated_at)
-            named = (each for each in plan.actions if each.id == change.action)
-            ours = {each.text for each in named if isinstance(each, Merge | TextChange)} - {then.text}
-            if not same and present.text not in ours:
+            ours = {action.text} if isinstance(action, Merge | TextChange) else set()
+            if not same and present.text not in ours - {then.text}:
                 raise RefusedChangeError("it was written anew since the run")
         self._store.write(Restore(before))
         return True
 
-    def _withdraw(self, run: Run, change: Recorded, plan: Plan) -> tuple[str, bool]:
-        action = next(item for item in plan.actions if item.id == change.action)
+    def _withdraw(self, run: Run, change: Recorded, action: Action) -> tuple[str, bool]:
         added = change.memory or self._store.find_mark(f"{run.id}/{action.id}", action.scope) or ""
         memory = self._now(added) if added else None
         if memory is None:

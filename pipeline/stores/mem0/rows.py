@@ -76,6 +76,10 @@ class Backend:
         with asking(f"counting the {self.place}"):
             return self._count(filters)
 
+    def answers(self) -> None:
+        """`StoreError` if the store is down."""
+        self.count({})
+
     def rows(self, filters: Filters) -> Iterator[Snapshot]:
         """Every row that holds all these payload values, without vectors."""
         with asking(f"listing the {self.place}"):

@@ -179,7 +179,7 @@ class TestDelete:
     ):
         store, _ = place.filled(["Likes tea"])
         assert store.fetch(["no-uuid"]) == {}
-        monkeypatch.setattr(store.backend, "count", Mock(side_effect=StoreError("down")))
+        monkeypatch.setattr(store.backend, "answers", Mock(side_effect=StoreError("down")))
         with pytest.raises(StoreError, match="down"):
             store.fetch([NOBODY])
 
