@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import mem0_dream
@@ -49,17 +50,22 @@ with contextlib.suppress(SystemExit):
 def test_a_look_with_the_defaults_loads_no_library_of_models(tmp_path: Path) -> None:
     texts = ("Likes green tea.", "She likes green tea a lot", "Runs every day", "Runs at dawn on most days")
     export = tmp_path / "memories.jsonl"
-    export.write_text(
-        "".join(json.dumps({"id": str(at), "text": text}) + "\n" for at, text in enumerate(texts))
-    )
-    modules = loaded_by(f"""
+
+    def loaded_for(some: Sequence[str]) -> set[str]:
+        rows = [json.dumps({"id": text[:12], "text": text}) for text in some]
+        export.write_text("\n".join(rows))
+        return set(loaded_by(f"""
 import contextlib
 from mem0_dream.pipeline.cli.main import main
 with contextlib.suppress(SystemExit):
     main(["jsonl", {str(export)!r}, "--all", "--dry-run"])
-""")
+"""))  # fmt: skip
+
+    modules = loaded_for(texts)
     assert "torch" in modules
-    assert not {"transformers", "sentence_transformers", "openai"} & set(modules)
+    assert not {"transformers", "sentence_transformers", "openai"} & modules
+    # what was read once is read no more, though pairs stand elsewhere when one is gone
+    assert "torch" not in loaded_for(texts[1:])
 
 
 def test_every_public_name_can_be_imported() -> None:

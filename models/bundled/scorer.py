@@ -106,7 +106,7 @@ class BundledScorer:
 
         If brief, a pair that one reading is sure to be distinct gets no columns (NaN).
         """
-        signals = self._parts[0].signals([(encodable(pair.a), encodable(pair.b)) for pair in pairs])
+        signals = self._reader.signals([(encodable(pair.a), encodable(pair.b)) for pair in pairs])
         told = [at for at, s in enumerate(signals) if not (brief and columns.sure_distinct(s.whole[1][0]))]
         own = columns.own_columns([signals[at] for at in told])
         rows = np.full((len(pairs), own.shape[1] + 2), np.nan, dtype=np.float32)
@@ -119,7 +119,7 @@ class BundledScorer:
         told = np.flatnonzero(~np.isnan(readings[:, 0]))
         probabilities = distinct(len(pairs)).probabilities
         rows = columns.placed(readings[told, :-2].astype(np.float64), [pairs[at] for at in told.tolist()])
-        probabilities[told, :2] = self._parts[1].probabilities(rows)[:, :2].round(DECIMALS)
+        probabilities[told, :2] = self._calibrator.probabilities(rows)[:, :2].round(DECIMALS)
         probabilities[told, 2] = np.clip(1 - probabilities[told, :2].sum(axis=1), 0, 1)
         texts = [(encodable(pair.a), encodable(pair.b)) for pair in pairs]
         long_first = np.array([columns.short_long(a, b)[1] == a for a, b in texts])
@@ -134,14 +134,21 @@ class BundledScorer:
         return Screen.load(self._folder / SCREEN_FILE)
 
     @cached_property
-    def _parts(self) -> tuple[PairReader, Calibrator]:
+    def _calibrator(self) -> Calibrator:
+        self._refuse_unfit()
+        return Calibrator.load(self._folder / CALIBRATOR_FILE)
+
+    @cached_property
+    def _reader(self) -> PairReader:
+        self._refuse_unfit()
+        return PairReader(*load_network(self._folder))
+
+    def _refuse_unfit(self) -> None:
         check_sums(self._folder)
         config = read_config(self._folder)
         fitted = tuple(config.get("features", ())), config.get("facts")
         if fitted != (columns.FEATURE_NAMES, FACTS_VERSION):
             raise ModelError(f"the weights in {self._folder} belong to another version; reinstall mem0-dream")
-        network, tokenizer = load_network(self._folder)
-        return PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
 
 
 class PairReader:

@@ -204,7 +204,7 @@ class FoldScorer(BundledScorer):
 
     def __init__(self, folder: Path, number: int, calibrator: Calibrator) -> None:
         super().__init__(folder)
-        self._parts = self._parts[0], calibrator
+        self._calibrator = calibrator
         self.name += f".fold{number}"
 
 
