@@ -81,9 +81,10 @@ def _sameness(a: str, b: str, a_date: datetime | None, b_date: datetime | None) 
         return SAME_WORDS
     first, second, said = a, b, ""
     if _key(a, b) != _key(b, a):
-        if slip := slip_in(a, b):
+        near = len(_spelt(a).keys() ^ _spelt(b).keys()) <= _MOST_DIFFERING  # of hardly any pair
+        if near and (slip := slip_in(a, b)):
             first, said = mended(a, *slip), " / ".join(slip)
-        elif slip := slip_in(b, a):
+        elif near and (slip := slip_in(b, a)):
             second, said = mended(b, *slip), " / ".join(reversed(slip))
         if not said or _key(first, second) != _key(second, first):
             return restated(bare(a), bare(b)) if as_written(a) == as_written(b) else None

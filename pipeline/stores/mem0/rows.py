@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from ....errors import DreamError, StoreError
@@ -23,6 +23,7 @@ from ....records import Memory, Scope, noted_moment, says_pinned
 from ..base import Snapshot
 
 Filters = Mapping[str, str]
+T = TypeVar("T")
 LINKED_KEY = "linked_memory_ids"  # the payload key in which mem0's entity rows name their memories
 # Errors whose own words describe a connection and never a memory, so that they may be printed.
 _CONNECTION_ERRORS = frozenset(
@@ -85,14 +86,20 @@ class Backend:
         with asking(f"listing the {self.place}"):
             yield from self._rows(filters)
 
-    def listed(self, filters: Filters) -> tuple[list[Snapshot], tuple[str, ...]]:
-        """The same, between two counts, and why these may not be all."""
-        before, rows, after = self.count(filters), list(self.rows(filters)), self.count(filters)
-        listed, gaps = len({row.id for row in rows}), self.faults()
+    def listed(
+        self, filters: Filters, read: Callable[[Snapshot], T | None]
+    ) -> tuple[list[T], tuple[str, ...]]:
+        """What is read of each, between two counts, and why these may not be all; the rows are not held."""
+        before, ids, found = self.count(filters), set[str](), list[T]()
+        for row in self.rows(filters):
+            ids.add(row.id)
+            said = read(row)
+            found += [] if said is None else [said]
+        after, listed, gaps = self.count(filters), len(ids), self.faults()
         if before is not None and after is not None and not before == listed == after:
             told = f"{before} rows were counted before the listing, {listed} listed and {after} counted after"
             gaps = (*gaps, f"{told} it; stop the agent that writes to the store and run again")
-        return rows, gaps
+        return found, gaps
 
     def get(self, ids: Iterable[str]) -> dict[str, Snapshot]:
         """The rows with these ids, vectors included."""

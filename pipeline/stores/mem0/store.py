@@ -88,9 +88,12 @@ class Mem0Store(Store):
         filters = scopes.known(SCOPE_KEYS, self.kind)
         # Rows without a role are the user's too, so the store cannot be asked for this one.
         own = filters.get("role", "").lower() == "user" and bool(filters.pop("role"))
-        listed, gaps = self.backend.listed(filters)
-        memories = (self.parse(row) for row in listed if is_memory(row.payload))
-        return (memory for memory in memories if not (own and memory.scope.get("role"))), gaps
+
+        def read(row: Snapshot) -> Memory | None:
+            memory = self.parse(row) if is_memory(row.payload) else None
+            return None if memory is None or (own and memory.scope.get("role")) else memory
+
+        return self.backend.listed(filters, read)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh, with all outside of them that an undo needs."""
@@ -338,11 +341,11 @@ class EntityLinks(Store):
 
     def diagnose(self) -> Condition:
         """Count what is linked to what; changes nothing."""
-        listed, gaps = self._memories.listed({})
+        listed, gaps = self._memories.listed({}, lambda row: row)
         held, entities = {row.id: row for row in listed}, self._memories.entities()
         if entities is None:
             return Condition(len(held), None, gaps=gaps)
-        naming, more = entities.listed({})
+        naming, more = entities.listed({}, lambda row: row)
         named = {row.id: rows.linked_ids(row.payload) for row in naming}
         linked = {memory_id for ids in named.values() for memory_id in ids}
         dead = {name: tuple(i for i in ids if i not in held) for name, ids in sorted(named.items())}
