@@ -251,6 +251,7 @@ class Near(Candidate):
 
     context: PairContext | None = field(default=None, compare=False)
     worth: float | None = field(default=None, compare=False)  # how much a screen said for reading it
+    silent: bool = field(default=False, compare=False)  # its words are known to say nothing by themselves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,8 +263,16 @@ class Block:
     placed: bool = False  # whether it says where the pairs stand
     named: tuple[Candidate, ...] = ()
 
-    def pairs(self, chosen: Ints | None = None, worth: Floats | None = None) -> list[Candidate]:
-        """All pairs, or those near ones that are chosen, with what a screen said of each."""
+    def pairs(
+        self,
+        chosen: Ints | None = None,
+        worth: Floats | None = None,
+        silent: NDArray[np.bool_] | None = None,
+    ) -> list[Candidate]:
+        """All pairs, or those near ones that are chosen, with what a screen said of each.
+
+        `worth` is of all pairs, `silent` of those that are chosen.
+        """
         if self.near is None:
             return list(self.named)
         at = np.arange(len(self.near.rows)) if chosen is None else chosen
@@ -272,10 +281,11 @@ class Block:
         if not self.placed:
             return [Candidate(*each) for each in given]
         told = [None] * len(at) if worth is None else worth[at].tolist()
-        places = zip(self.near.places[at].tolist(), told, strict=True)
+        known = [False] * len(at) if silent is None else silent.tolist()
+        rows = zip(given, self.near.places[at].tolist(), told, known, strict=True)
         return [
-            Near(*each, context=PairContext(*place), worth=said)
-            for each, (place, said) in zip(given, places, strict=True)
+            Near(*each, context=PairContext(*place), worth=said, silent=nothing)
+            for each, place, said, nothing in rows
         ]
 
 

@@ -154,16 +154,25 @@ class Judging:
     ) -> tuple[Verdict, ...]:
         by_id = {memory.id: memory for memory in memories}
         asked: dict[Place, Candidate] = {}
+        listened: list[tuple[Quiet, Ints, list[Place]]] = []
         found: list[Verdict] = []
         for block in self._blocks(memories, contexts=contexts, kept=kept):
             worth = worth_reading(self.scorer, block.near) if block.near and block.placed else None
-            if worth is not None:
+            if worth is None or block.near is None:
+                pairs = block.pairs()
+            else:
                 found += self._by_words(block, np.flatnonzero(worth == 0), by_id)
-            pairs = block.pairs(None if worth is None else np.flatnonzero(worth), worth)
+                left, quiet = np.flatnonzero(worth), self._heard(block)[1]
+                silent = quiet.knows(block.near.rows[left])
+                pairs = block.pairs(left, worth, silent)
+                names = [_place(pair, by_id) for pair, known in zip(pairs, silent, strict=True) if not known]
+                listened.append((quiet, block.near.rows[left[~silent]], names))
             named = {_place(pair, by_id): pair for pair in pairs if not self._refused(pair, by_id)}
             found += [self._known[name] for name in named if name in self._known]
             asked |= {name: pair for name, pair in named.items() if name not in self._known}
         read = dict(zip(asked, self._verdicts(list(asked.values()), by_id), strict=True))
+        for quiet, rows, names in listened:
+            quiet.add(rows[[name in read and _says_nothing(read[name]) for name in names]])
         far = list(filter(_far, read.values()))
         self._far.append(self._names(far, by_id))
         self._known |= {name: item for name, item in read.items() if not _far(item)}
@@ -176,11 +185,7 @@ class Judging:
         """What the words of pairs say that need not be read: most of them nothing."""
         if block.near is None or not len(chosen):
             return []
-        if self._group is None or self._group[0] is not block.memories:
-            by = close_for(self.encoder.name), english_only(self.scorer), self.settings.single
-            quiet = Quiet.among(block.memories, self.keys, *by, cache=self.cache)
-            self._group = block.memories, self._numbers(block.memories), quiet
-        _, numbers, quiet = self._group
+        numbers, quiet = self._heard(block)
         known = quiet.knows(block.near.rows[chosen])
         new = chosen[~known]
         said = self._verdicts(block.pairs(new), by_id, scorer=Screened(self.scorer))
@@ -190,6 +195,14 @@ class Judging:
         self._far.append(_names(numbers[block.near.rows[out]]))
         loud = (item for item in said if item.label is not Label.DISTINCT)
         return [item for item in loud if not self._refused(item.pair, by_id)]
+
+    def _heard(self, block: Block) -> tuple[Ints, Quiet]:
+        """The numbers of the memories of a block, and what is known of their pairs."""
+        if self._group is None or self._group[0] is not block.memories:
+            by = close_for(self.encoder.name), english_only(self.scorer), self.settings.single
+            quiet = Quiet.among(block.memories, self.keys, *by, cache=self.cache)
+            self._group = block.memories, self._numbers(block.memories), quiet
+        return self._group[1:]
 
     def _refused(self, pair: Candidate, by_id: Mapping[str, Memory]) -> bool:
         return bool(self.rejected) and rejection_key(by_id[pair.a], by_id[pair.b]) in self.rejected
@@ -214,6 +227,10 @@ class Judging:
 
 def _far(verdict: Verdict) -> bool:
     return verdict.label is Label.DISTINCT and verdict.probabilities[2] >= FAR
+
+
+def _says_nothing(verdict: Verdict) -> bool:
+    return verdict.label is Label.DISTINCT and not verdict.evidence
 
 
 def _place(pair: Candidate, by_id: Mapping[str, Memory]) -> Place:

@@ -143,7 +143,7 @@ def judge(
         same = EXACT if pair.exact else None
         if not pair.exact or {pair.a, pair.b} <= memories.keys():
             a, b = memories[pair.a], memories[pair.b]
-            said = same_evidence(a, b, keys=known.get(a.scope, NO_KEYS))
+            said = None if _silent(pair) else same_evidence(a, b, keys=known.get(a.scope, NO_KEYS))
             same = said or (same if same and not told_by_a_sign(a.text, b.text) else None)
         differing = _apart(pair, memories, known)
         if differing is not None and differing.veto:
@@ -161,11 +161,11 @@ def judge(
             verdict = _unread(pair, texts, evidence)
         else:
             verdict = _verdict(pair, texts, row, evidence, thresholds or limits_for(scorer, texts))
-        if asks_from is not None and verdict.label is Label.DISTINCT:
+        if asks_from is not None and verdict.label is Label.DISTINCT and not _silent(pair):
             rule = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)
             if rule:
                 verdict = replace(verdict, label=Label.UNSURE, evidence=(*verdict.evidence, rule))
-        verdicts[pair] = _one_value(verdict, memories, single)
+        verdicts[pair] = verdict if _silent(pair) else _one_value(verdict, memories, single)
     return tuple(verdicts[pair] for pair in candidates)
 
 
@@ -260,6 +260,11 @@ def _unstated(texts: PairInput, probabilities: Sequence[float], evidence: Iterab
     return sure < HINTED or not doubting.hinted_conflict(texts.a, texts.b, found, texts.told)
 
 
+def _silent(pair: Candidate) -> bool:
+    """Whether the words of a pair are known to say nothing by themselves."""
+    return isinstance(pair, Near) and pair.silent
+
+
 def _plain(pair: Candidate) -> Candidate:
     return Candidate(pair.a, pair.b, pair.cosine, pair.exact)
 
@@ -285,7 +290,7 @@ def _verdict(
 ) -> Verdict:
     (duplicate, contradiction, distinct), (there, back) = row
     probabilities, entailment = (duplicate, contradiction, distinct), (there, back)
-    rivals = _opposed(texts.a, texts.b)
+    rivals = Contradicting.NO if _silent(pair) else _opposed(texts.a, texts.b)
     if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
         evidence = (*differences(texts, entailment=entailment), *evidence)
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)
