@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT = "mem0-dream plan"
 VERSION = 2
+AT_ONCE = 256  # actions that are turned into lines together
 _HEADER_FIELDS = [name for name in Plan.__dataclass_fields__ if name not in ("actions", "unsure")]
 
 
@@ -31,14 +34,19 @@ def _adapter() -> TypeAdapter[Plan]:
 
 def dump_plan(plan: Plan) -> str:
     """Write a plan as JSON Lines; equal plans give equal bytes."""
-    whole = _dumped(plan)
-    header = {"format": FORMAT, "version": VERSION} | {name: whole[name] for name in _HEADER_FIELDS}
-    lines = [
-        header,
-        *({"record": "action", **action} for action in whole["actions"]),
-        *({"record": "unsure", **verdict} for verdict in whole["unsure"]),
-    ]
-    return "".join(_shown(json.dumps(line, ensure_ascii=False, sort_keys=True)) + "\n" for line in lines)
+    return "".join(
+        _shown(json.dumps(line, ensure_ascii=False, sort_keys=True)) + "\n" for line in _lines(plan)
+    )
+
+
+def _lines(plan: Plan) -> Iterator[dict[str, Any]]:
+    bare = replace(plan, actions=(), unsure=())
+    whole = _dumped(bare)
+    yield {"format": FORMAT, "version": VERSION} | {name: whole[name] for name in _HEADER_FIELDS}
+    for record, name, items in (("action", "actions", plan.actions), ("unsure", "unsure", plan.unsure)):
+        for start in range(0, len(items), AT_ONCE):
+            part: dict[str, Any] = {name: items[start : start + AT_ONCE]}
+            yield from ({"record": record, **each} for each in _dumped(replace(bare, **part))[name])
 
 
 def _dumped(plan: Plan) -> dict[str, Any]:

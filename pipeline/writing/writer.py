@@ -29,9 +29,10 @@ from ..plan import (
 from ..planning.plan_file import dump_plan, parse_plan
 from ..stores.base import Add, Amend, Change, Delete, Restore, Retire, Store, Update
 from .access import AccessLog
-from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
+from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState, copied
 
 Progress = Callable[[int], None]
+READ_AT_ONCE = 1_000
 
 
 def refuse_foreign(plan: Plan, store: Store) -> None:
@@ -68,12 +69,13 @@ class Writer:
         touched = sorted({member.id for action in plan.actions if acts(action) for member in action.members})
         if not touched:
             return run_result("", plan, {}, ())
-        snapshots = self._store.fetch(touched).values()
+        parts = (touched[start : start + READ_AT_ONCE] for start in range(0, len(touched), READ_AT_ONCE))
+        copies = [copied(each) for part in parts for each in self._store.fetch(part).values()]
         self._store.begin(run)
         expiring = frozenset(retires if retire_on else ())
         place, text = self._store.fingerprint, dump_plan(plan)
         begun = Run(run, place, at, None, RunState.APPLYING, retire_on, text, retires=expiring)
-        self._journal.begin(begun, snapshots)
+        self._journal.begin(begun, copies)
         return self._carry_out(begun, plan, at=at, progress=progress)
 
     def resume(

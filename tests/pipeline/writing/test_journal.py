@@ -9,7 +9,15 @@ from builders import NOW
 from hypothesis import HealthCheck, given, settings, strategies as st
 from mem0_dream.errors import JournalError
 from mem0_dream.pipeline.stores.base import Snapshot
-from mem0_dream.pipeline.writing.journal import ChangeState, Journal, Operation, Outcome, Run, RunState
+from mem0_dream.pipeline.writing.journal import (
+    ChangeState,
+    Journal,
+    Operation,
+    Outcome,
+    Run,
+    RunState,
+    copied,
+)
 
 SNAPSHOT = Snapshot("m1", {"text": "Zoë", "n": 1.5}, (0.1, -2.0), ({"id": "e1"},))
 
@@ -17,7 +25,7 @@ SNAPSHOT = Snapshot("m1", {"text": "Zoë", "n": 1.5}, (0.1, -2.0), ({"id": "e1"}
 def begin(journal: Journal, run: str = "r1", *, store: str = "s", **more: Any) -> None:
     given = {"plan": "{}\n", "snapshots": [SNAPSHOT], "retire_on": None, "at": NOW} | more
     plan, snapshots, retire_on, at = given.values()
-    journal.begin(Run(run, store, at, None, RunState.APPLYING, retire_on, plan), snapshots)
+    journal.begin(Run(run, store, at, None, RunState.APPLYING, retire_on, plan), map(copied, snapshots))
 
 
 def test_a_run_is_read_back(journal):
