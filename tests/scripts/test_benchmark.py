@@ -11,7 +11,10 @@ from mem0_dream.scripts.benchmark import made_up, run
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (["pass", "--memories", "300"], ("encode", "candidates", "judge", "pass, cached")),
+        (
+            ["pass", "--memories", "300"],
+            ("encode", "candidates", "judge", "pass, unchanged", "pass, some changed"),
+        ),
         (["nights", "--memories", "200", "--scopes", "20"], ("nothing changed", "1% changed", "in 1 scopes")),
         (["store", "--memories", "40"], ("qdrant", "cold", "unchanged", "1% changed")),
         (["undone", "--memories", "300", "--scopes", "12"], ("prepared", "consolidated", "undone")),
