@@ -7,6 +7,7 @@ from builders import ALICE, NOW, plan_of
 from hypothesis import given, settings, strategies as st
 from mem0_dream.errors import PlanFileError
 from mem0_dream.pipeline.plan import Append, Member, Plan, Promote, Reindex, Relate, Rewrite
+from mem0_dream.pipeline.planning import plan_file
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from messy import messy_plan, messy_store, moody_scorer, stores
 
@@ -17,6 +18,14 @@ def test_a_plan_is_read_back_equal(store, seed):
     plan = plan_of(store, moody_scorer(seed))
     assert parse_plan(dump_plan(plan)) == plan
     assert dump_plan(parse_plan(dump_plan(plan))) == dump_plan(plan)
+
+
+def test_a_plan_is_written_alike_in_parts_of_any_size(monkeypatch):
+    plan = messy_plan(messy_store())
+    whole = dump_plan(plan)
+    monkeypatch.setattr(plan_file, "AT_ONCE", 1)
+    assert len(plan.actions) > 1
+    assert dump_plan(plan) == whole
 
 
 def test_a_conflict_can_be_answered_in_the_file():
