@@ -199,7 +199,7 @@ class Judging:
     def _heard(self, block: Block) -> tuple[Ints, Quiet]:
         """The numbers of the memories of a block, and what is known of their pairs."""
         if self._group is None or self._group[0] is not block.memories:
-            by = close_for(self.encoder.name), english_only(self.scorer), self.settings.single
+            by = self.encoder.name, english_only(self.scorer), self.settings.single
             quiet = Quiet.among(block.memories, self.keys, *by, cache=self.cache)
             self._group = block.memories, self._numbers(block.memories), quiet
         return self._group[1:]

@@ -42,10 +42,11 @@ def judged(tmp_path, monkeypatch):
     judge = inventory.judge
     monkeypatch.setattr(inventory, "judge", counting)
 
-    def night(memories, **settings):
+    def night(memories, encoder="fake", **settings):
         looked.clear()
-        limits = Settings(floor=-1.0, **settings)
-        judging = Judging(FakeEncoder(), Deaf(), limits, {}, cache=Cache(tmp_path))
+        limits, read = Settings(floor=-1.0, **settings), FakeEncoder()
+        read.name = encoder
+        judging = Judging(read, Deaf(), limits, {}, cache=Cache(tmp_path))
         return judging.all_pairs(memories), sum(looked)
 
     return night
@@ -57,6 +58,7 @@ def test_words_that_say_nothing_are_looked_at_once(judged):
     changed = [*MEMORIES[:3], replace(MEMORIES[3], text="Works at Heron.")]
     assert judged(changed) == ((), 3)
     assert judged([replace(each, id=f"x{each.id}") for each in changed[::-1]]) == ((), 0)
+    assert judged(MEMORIES, encoder="another") == ((), 6)
 
 
 def test_words_that_say_something_are_heard_every_night(judged):
