@@ -127,7 +127,7 @@ class CachedEncoder:
         """Embed all texts: float32 [n, d], the same bytes as the encoder inside gives."""
         if not texts:
             return self._encoder.encode(texts)
-        keys = [_key("vector", self.name, text) for text in texts]
+        keys = [key_of("vector", self.name, text) for text in texts]
         return self._known.rows(
             "embed", keys, texts, self._encoder.encode, order=lambda text: (len(text), text)
         )
@@ -156,7 +156,7 @@ class CachedScorer(Wrapped):
         for pair in asked:
             cosine = struct.pack("<d", pair.cosine).hex()
             place = [] if pair.context is None else [_standing(pair.context).hex()]
-            keys.append(_key("pair", self.name, *_read(pair), cosine, *place))
+            keys.append(key_of("pair", self.name, *_read(pair), cosine, *place))
         rows = self._known.rows("judge", keys, asked, lambda part: _table(self._scorer.score(part)))
         entailment = rows[:, 3:].copy()
         swapped = np.array([given is not pair for given, pair in zip(pairs, asked, strict=True)])
@@ -180,7 +180,7 @@ class Remembered:
 
     def __call__(self, stage: str, pairs: Sequence[PairInput], compute: Compute, /) -> NDArray[np.float32]:
         """The rows of a stage for pairs, whichever side comes first."""
-        keys = [_key(stage, self._name, *sorted((pair.a, pair.b))) for pair in pairs]
+        keys = [key_of(stage, self._name, *sorted((pair.a, pair.b))) for pair in pairs]
         # alike in length, so that little is padded
         return self.rows(stage, keys, pairs, compute, order=lambda pair: len(pair.a) + len(pair.b))
 
@@ -214,7 +214,7 @@ class Remembered:
         self, stage: str, texts: Sequence[str], compute: Callable[[Sequence[str]], list[bytes]], /
     ) -> list[bytes]:
         """The bytes of each text; those that are not known are computed at once."""
-        keys = [_key(stage, self._name, text) for text in texts]
+        keys = [key_of(stage, self._name, text) for text in texts]
         known = self._cache.load(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
@@ -241,25 +241,20 @@ def _read(pair: PairInput) -> tuple[str, ...]:
 
 def opinion_key(name: str, pair: PairInput) -> bytes:
     """Key of a language model's opinion on a pair: the model, and everything it read."""
-    return _key("opinion", name, *_read(_ordered(pair)))
+    return key_of("opinion", name, *_read(_ordered(pair)))
 
 
 def _standing(context: PairContext) -> bytes:
     return struct.pack(f"<{len(PLACE_NAMES)}d", *numbers_of(context))
 
 
-def _key(*parts: str) -> bytes:
+def key_of(*parts: str) -> bytes:
     """SHA-256 of the parts, each with its length, so that no two lists of parts share a key."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "big") + data)
     return digest.digest()
-
-
-def key_of(what: str, data: bytes) -> bytes:
-    """The key of something that follows from some bytes."""
-    return hashlib.sha256(what.encode() + b"\0" + data).digest()
 
 
 @functools.cache

@@ -92,7 +92,7 @@ def computed(cache: Cache) -> bool:
 
 
 def test_mixed_widths_are_computed_again(cache):
-    keys = (module._key("vector", FakeEncoder.name, text) for text in "ab")
+    keys = (module.key_of("vector", FakeEncoder.name, text) for text in "ab")
     cache.store(dict(zip(keys, (b"\0" * 8, b"\0" * 16), strict=True)))
     assert computed(cache)
 
