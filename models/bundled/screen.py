@@ -130,14 +130,13 @@ class Screen:
         read = dict(zip(texts, TokenVectors().ids(list(map(encodable, texts))), strict=True))
         vectors = TokenVectors().of(read, remember)
         weights = {text: self.token_weight[list(ids)] / 100 for text, ids in read.items()}
-        rows = []
+        best, weight = list[Vectors](), list[Floats]()
         for a, b in (sorted((pair.a, pair.b)) for pair in pairs):
-            sides: tuple[tuple[float, ...], ...] = ((0.0,) * (len(LATE_NAMES) // 2),) * 2
-            if read[a] and read[b]:
-                cosine = vectors[a] @ vectors[b].T
-                sides = _said(cosine.max(axis=1), weights[a]), _said(cosine.max(axis=0), weights[b])
-            rows.append([value for both in zip(*sides, strict=True) for value in sorted(both)])
-        table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(LATE_NAMES))
+            cosine = vectors[a] @ vectors[b].T if read[a] and read[b] else _NOTHING
+            best += [cosine.max(axis=1), cosine.max(axis=0)]
+            weight += [weights[a], weights[b]] if cosine is not _NOTHING else [_NOTHING[0]] * 2
+        said = _said(best, weight).reshape(len(pairs), 2, -1)
+        table = np.sort(said, axis=1).transpose(0, 2, 1).reshape(len(pairs), len(LATE_NAMES))
         return np.round(table, DECIMALS).astype(np.float32)
 
     @classmethod
@@ -156,11 +155,27 @@ def _sides(values: Ints, rows: Ints) -> Ints:
     return np.sort(values[rows.T], axis=0)
 
 
-def _said(best: NDArray[np.float32], weight: Floats) -> tuple[float, ...]:
-    """How well tokens are matched: by weight, plainly, weight that is not and that is, the most telling."""
-    telling = weight * weight
-    return (
-        float(best @ weight / max(weight.sum(), 0.01)), float(best.mean()),
-        float(weight[best < UNMATCHED].sum()), float(weight[best > MATCHED].sum()),
-        float(best @ telling / max(telling.sum(), 0.01)),
-    )  # fmt: skip
+_NOTHING = np.zeros((1, 1), dtype=np.float32)  # of a text without tokens
+
+
+def _said(best: Sequence[Vectors], weight: Sequence[Floats]) -> Floats:
+    """How well tokens are matched, float64 [n, 5], of the best cosine and the weight of each, text by text.
+
+    By weight, plainly, weight that is not matched and that is, and by the most telling.
+    """
+    if not best:
+        return np.zeros((0, 5))
+    starts = np.cumsum([0, *map(len, best[:-1])])
+    flat, weights = np.concatenate(best).astype(np.float64), np.concatenate(weight)
+
+    def summed(of_tokens: Floats) -> Floats:
+        whole: Floats = np.add.reduceat(of_tokens, starts)
+        return whole
+
+    telling = weights * weights
+    return np.stack([
+        summed(flat * weights) / np.maximum(summed(weights), 0.01),
+        summed(flat) / summed(np.ones(len(flat))),
+        summed(weights * (flat < UNMATCHED)), summed(weights * (flat > MATCHED)),
+        summed(flat * telling) / np.maximum(summed(telling), 0.01),
+    ], axis=1)  # fmt: skip

@@ -177,6 +177,7 @@ class Remembered:
         self._name = name
         self._cache = cache
         self._on_stage = on_stage or (lambda *_: None)
+        self._at_once: dict[str, int] = {}  # how many of a stage took about a second, the last time
 
     def __call__(self, stage: str, pairs: Sequence[PairInput], compute: Compute, /) -> NDArray[np.float32]:
         """The rows of a stage for pairs, whichever side comes first."""
@@ -202,13 +203,25 @@ class Remembered:
         self._on_stage(stage, len(known), total)
         # by key among equals, so that the order of the items plays no part
         wanted = sorted(missing, key=lambda key: (order(missing[key]), key)) if order else list(missing)
-        for part in _parts(wanted):
+        for part in self._parts(stage, wanted):
             rows = compute([missing[key] for key in part]).astype(np.float32)
             fresh = {key: row.tobytes() for key, row in zip(part, rows, strict=True)}
             self._cache.store(fresh)
             known |= fresh
             self._on_stage(stage, len(known), total)
         return np.stack([np.frombuffer(known[key], dtype=np.float32) for key in keys])
+
+    def _parts(self, stage: str, keys: list[bytes]) -> Iterator[list[bytes]]:
+        start = 0
+        while start < len(keys):
+            begun, size = time.monotonic(), self._at_once.get(stage, FIRST_AT_ONCE)
+            yield keys[start : start + size]
+            start += size
+            spent = time.monotonic() - begun
+            if spent < PART_S / 2 and start <= len(keys):  # a part that was full
+                self._at_once[stage] = min(2 * size, AT_ONCE)
+            elif spent > PART_S:
+                self._at_once[stage] = max(size // 2, 1)
 
     def texts(
         self, stage: str, texts: Sequence[str], compute: Callable[[Sequence[str]], list[bytes]], /
@@ -284,7 +297,7 @@ def _select(session: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, b
 
 
 def _insert(session: sqlite3.Connection, rows: list[tuple[bytes, bytes]]) -> None:
-    if _size(session)[1] > MAX_BYTES:
+    if _bytes(session) > MAX_BYTES:
         _shorten(session, MAX_BYTES // 2)
     session.executemany("INSERT OR REPLACE INTO entries_1 VALUES (?, ?)", rows)
     session.commit()
@@ -306,22 +319,13 @@ def _shorten(session: sqlite3.Connection, limit: int) -> bool:
 
 def _size(session: sqlite3.Connection) -> tuple[int, int]:
     """Entries, and bytes that they take."""
-    queries = "SELECT count(*) FROM entries_1", *map("PRAGMA {}".format, _PAGES)
-    entries, pages, free, size = (int(session.execute(query).fetchone()[0]) for query in queries)
-    return entries, (pages - free) * size
+    return int(session.execute("SELECT count(*) FROM entries_1").fetchone()[0]), _bytes(session)
 
 
-def _parts(keys: list[bytes]) -> Iterator[list[bytes]]:
-    start, size = 0, FIRST_AT_ONCE
-    while start < len(keys):
-        begun = time.monotonic()
-        yield keys[start : start + size]
-        start += size
-        spent = time.monotonic() - begun
-        if spent < PART_S / 2:
-            size = min(2 * size, AT_ONCE)
-        elif spent > PART_S:
-            size = max(size // 2, 1)
+def _bytes(session: sqlite3.Connection) -> int:
+    """The same without counting, which takes the longer the more there are."""
+    pages, free, size = (int(session.execute(f"PRAGMA {name}").fetchone()[0]) for name in _PAGES)
+    return (pages - free) * size
 
 
 class Models:
