@@ -6,7 +6,7 @@ The trees are plain arrays in an `.npz` file: nothing is unpickled, and only fit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -37,17 +37,18 @@ class Calibrator:
 
     def probabilities(self, rows: Floats) -> Floats:
         """float64 [n, 3] (duplicate, contradiction, distinct) of signals [n, columns]; rows sum to 1."""
+        group = self.member * self.baseline.shape[1] + self.column
+        trees = [(int(at), np.flatnonzero(group == at)) for at in np.unique(group)]
         starts = range(0, len(rows), ROWS_AT_ONCE)
-        parts = [self._block(rows[start : start + ROWS_AT_ONCE]) for start in starts]
+        parts = [self._block(rows[start : start + ROWS_AT_ONCE], trees) for start in starts]
         return np.concatenate(parts) if parts else np.zeros((0, self.baseline.shape[1]))
 
-    def _block(self, rows: Floats) -> Floats:
+    def _block(self, rows: Floats, trees: Sequence[tuple[int, NDArray[np.int64]]]) -> Floats:
         count, (members, classes) = len(rows), self.baseline.shape
         added = self.value[self._leaves(rows)]
         scores = np.repeat(self.baseline.reshape(1, -1), count, axis=0)
-        group = self.member * classes + self.column
-        for at in np.unique(group):
-            scores[:, at] += added[:, group == at].sum(axis=1)
+        for at, of_group in trees:
+            scores[:, at] += added[:, of_group].sum(axis=1)
         scores = scores.reshape(count, members, classes)
         raised = np.exp(scores - scores.max(axis=2, keepdims=True))
         mean: Floats = (raised / raised.sum(axis=2, keepdims=True)).sum(axis=1) / members
