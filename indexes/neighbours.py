@@ -11,9 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SPARE = (
-    48  # nearest rows that are kept beyond those asked for: so many may go before a row is searched for anew
-)
+SPARE = 48  # nearest rows kept beyond those asked for: so many may go before a row is searched for anew
 _CELLS_AT_ONCE = 1 << 22
 _REBUILT = 4  # a search anew takes as long as adding one in so many rows
 
@@ -37,13 +35,11 @@ class Neighbours:
         """Places [n, width] among `units` of the nearest of each, itself, too; `build` makes an index."""
         width = min(width, len(units))
         names = [blake2b(row.tobytes(), digest_size=16).digest() for row in units]
-        if len(set(names)) < len(names):
-            alike: NDArray[np.int64] = build(units).search(units, width)[1]
-            return alike
+        if len(set(names)) < len(names) or len(units) * 2 < len(self._units):
+            # rows that are alike have no lists of their own, and a few are found as fast without any
+            found: NDArray[np.int64] = build(units).search(units, width)[1]
+            return found
         new = [at for at, name in enumerate(names) if name not in self._row]
-        if len(units) * 2 < len(self._units):  # a few of them
-            some: NDArray[np.int64] = build(units).search(units, width)[1]
-            return some
         if self._ids.shape[1] < width or len(new) * _REBUILT > len(units):
             self._row = {name: at for at, name in enumerate(names)}
             self._units = units
@@ -55,10 +51,10 @@ class Neighbours:
         rows = np.array([self._row[name] for name in names], dtype=np.int64)
         place = np.full(len(self._units), -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
-        found = place[self._ids[rows]]
-        there = found >= 0
+        listed = place[self._ids[rows]]
+        there = listed >= 0
         order = np.argsort(~there, axis=1, kind="stable")[:, :width]
-        nearest: NDArray[np.int64] = np.take_along_axis(found, order, axis=1)
+        nearest: NDArray[np.int64] = np.take_along_axis(listed, order, axis=1)
         few = np.flatnonzero(there.sum(axis=1) < width)
         if len(few):
             nearest[few] = build(units).search(units[few], width)[1]

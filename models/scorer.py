@@ -192,13 +192,13 @@ class Screened(Wrapped):
         return distinct(len(pairs))
 
 
-def worth_reading(scorer: PairScorer, table: PairTable) -> NDArray[np.float64] | None:
+def worth_reading(scorer: PairScorer, table: PairTable, *remember: Remember) -> NDArray[np.float64] | None:
     """How much speaks for reading each pair, float64 [n]: 0 if its store shows it to be distinct.
 
     None where a scorer has no screen.
     """
     screen = getattr(scorer, "worth", None)
-    worth: NDArray[np.float64] | None = screen(table) if screen else None
+    worth: NDArray[np.float64] | None = screen(table, *remember) if screen else None
     return worth
 
 

@@ -281,10 +281,8 @@ def bench_undone(options: Namespace) -> None:
     vectors = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
     with tempfile.TemporaryDirectory() as folder, _mem0(options.vendor, Place(Path(folder))) as config:
         place = Place(Path(folder))
-        file, models = (
-            str(place.config_file),
-            ["--scorer", options.scorer, "--encoder", options.encoder or "words"],
-        )
+        file = str(place.config_file)
+        models = ["--scorer", options.scorer, "--encoder", options.encoder or "words"]
         # a tenth are copies, and of a few users more
         auto = ["--config", file, "--all", "--auto", "--max-delete", "0.9", *models]
         timed("prepared", len(memories), lambda: _put(config, memories, vectors))

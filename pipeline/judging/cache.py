@@ -34,6 +34,7 @@ from ...models.scorer import (
     Thresholds,
     Wrapped,
     numbers_of,
+    worth_reading,
 )
 from ...settings import Settings
 from ..stores.files import make_private
@@ -42,10 +43,7 @@ from .calibration import load_thresholds
 FILE_NAME = "cache.sqlite3"
 MAX_BYTES = 16 << 30  # a larger cache loses its older half; it grows by 10 kB per text and 0.2 kB per pair
 TIMEOUT_S = 10.0  # another process may keep the file busy before this one goes on without the cache
-AT_ONCE, FIRST_AT_ONCE = (
-    1_024,
-    16,
-)  # that are stored together at most, and at first: a killed run loses no more
+AT_ONCE, FIRST_AT_ONCE = 1_024, 16  # stored together at most, and at first: a killed run loses no more
 PART_S = 1.0  # a part should take at most, so that progress shows; parts grow and shrink towards that
 
 _RULES = ("models", "indexes", "pipeline/judging", "pipeline/planning", "records.py", "settings.py")
@@ -165,9 +163,7 @@ class CachedScorer(Wrapped):
 
     def worth(self, table: PairTable) -> NDArray[np.float64] | None:
         """How much speaks for reading each pair, float64 [n]; None where the scorer inside has no screen."""
-        screen = getattr(self._scorer, "worth", None)
-        worth: NDArray[np.float64] | None = screen(table, self._known) if screen else None
-        return worth
+        return worth_reading(self._scorer, table, self._known)
 
 
 class Remembered:

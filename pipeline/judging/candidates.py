@@ -260,8 +260,12 @@ class Block:
 
     memories: Sequence[Memory]  # one of each statement of the group; blocks of a group share the list
     near: PairTable | None = None  # rows of `memories`; their texts as they are judged
-    placed: bool = False  # whether it says where the pairs stand
     named: tuple[Candidate, ...] = ()
+
+    @property
+    def placed(self) -> bool:
+        """Whether it says where the pairs stand."""
+        return self.near is not None and self.near.places.shape[1] > 0
 
     def pairs(
         self,
@@ -362,13 +366,14 @@ def each_block(
         if kept is not None:
             left = kept(standing, near.rows)
             near = replace(near, rows=near.rows[left], cosines=near.cosines[left])
-        texts = tuple(judged_text(memory, known.get(scope, NO_KEYS)) for memory in standing)
+        read = standing if contexts else ()  # by a screen, which places alone are told
+        texts = tuple(judged_text(memory, known.get(scope, NO_KEYS)) for memory in read)
         placed = places_of(own, [each.text for each in standing], near.rows, whole) if contexts else None
         for start in range(0, len(near), PAIRS_AT_ONCE):
             at = slice(start, start + PAIRS_AT_ONCE)
             cosines = near.cosines[at].astype(np.float64)
             places = next(placed) if placed else np.zeros((len(cosines), 0))
-            yield Block(standing, PairTable(texts, near.rows[at], cosines, places), placed=contexts)
+            yield Block(standing, PairTable(texts, near.rows[at], cosines, places))
 
 
 def _with_parts(

@@ -154,7 +154,7 @@ class Judging:
     ) -> tuple[Verdict, ...]:
         by_id = {memory.id: memory for memory in memories}
         asked: dict[Place, Candidate] = {}
-        listened: list[tuple[Quiet, Ints, list[Place]]] = []
+        listened: list[tuple[Quiet, Ints, list[Candidate]]] = []
         found: list[Verdict] = []
         for block in self._blocks(memories, contexts=contexts, kept=kept):
             worth = worth_reading(self.scorer, block.near) if block.near and block.placed else None
@@ -163,16 +163,16 @@ class Judging:
             else:
                 found += self._by_words(block, np.flatnonzero(worth == 0), by_id)
                 left, quiet = np.flatnonzero(worth), self._heard(block)[1]
-                silent = quiet.knows(block.near.rows[left])
-                pairs = block.pairs(left, worth, silent)
-                names = [_place(pair, by_id) for pair, known in zip(pairs, silent, strict=True) if not known]
-                listened.append((quiet, block.near.rows[left[~silent]], names))
+                rows = block.near.rows[left]
+                pairs = block.pairs(left, worth, quiet.knows(rows))
+                listened.append((quiet, rows, pairs))
             named = {_place(pair, by_id): pair for pair in pairs if not self._refused(pair, by_id)}
             found += [self._known[name] for name in named if name in self._known]
             asked |= {name: pair for name, pair in named.items() if name not in self._known}
         read = dict(zip(asked, self._verdicts(list(asked.values()), by_id), strict=True))
-        for quiet, rows, names in listened:
-            quiet.add(rows[[name in read and _says_nothing(read[name]) for name in names]])
+        nothing = {(item.pair.a, item.pair.b) for item in read.values() if _says_nothing(item)}
+        for quiet, rows, pairs in listened:
+            quiet.add(rows[[(pair.a, pair.b) in nothing for pair in pairs]])
         far = list(filter(_far, read.values()))
         self._far.append(self._names(far, by_id))
         self._known |= {name: item for name, item in read.items() if not _far(item)}

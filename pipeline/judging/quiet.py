@@ -50,6 +50,7 @@ class Quiet:
 
     def add(self, rows: Ints) -> None:
         """Keep that these pairs are quiet, too."""
+        rows = rows[~self.knows(rows)]
         if self.cache is None or not len(rows):
             return
         names, owners = self._named(rows)

@@ -93,8 +93,8 @@ class Backend:
         before, ids, found = self.count(filters), set[str](), list[T]()
         for row in self.rows(filters):
             ids.add(row.id)
-            said = read(row)
-            found += [] if said is None else [said]
+            if (said := read(row)) is not None:
+                found.append(said)
         after, listed, gaps = self.count(filters), len(ids), self.faults()
         if before is not None and after is not None and not before == listed == after:
             told = f"{before} rows were counted before the listing, {listed} listed and {after} counted after"
