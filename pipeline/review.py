@@ -131,12 +131,11 @@ class Review:
         return answer
 
     def answer_all(self, names: Iterable[str], say: str, *, now: datetime) -> None:
-        """Say yes or no to several proposals; those that were answered keep their answers."""
+        """Say yes or no to several certain proposals; those that were answered keep their answers."""
         answered = self.answers
         actions = [action for action in map(self.find, names) if content_key(action) not in answered]
-        alone = any(self._is_question(each) for each in actions if isinstance(each, Resolve | Prune))
-        if say not in (Say.YES, Say.NO) or alone:
-            raise UsageError("A conflict, and what may be out of date, is answered by itself.")
+        if say not in (Say.YES, Say.NO) or any(map(self._is_question, actions)):
+            raise UsageError("A conflict, and what is merely likely, is answered by itself.")
         said = Say(say)
         given = [replace(Answer.to(action, said, at=now), pair=lesson(action, said)) for action in actions]
         with self._journal() as journal:

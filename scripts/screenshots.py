@@ -76,6 +76,7 @@ def draw_review(browser: Any, address: str) -> None:  # noqa: ANN401
     confirm()
     tab.click('[data-kind="prune"]')  # a second run, so that there is a line to draw
     tab.click('[data-do="yes-all"]')
+    tab.click('[data-do="sure"]')
     tab.get_by_text("accepted.").wait_for()
     tab.click('[data-do="apply"]')
     confirm()

@@ -83,7 +83,7 @@ def asked(question: str, choices: str) -> str:
 
 
 AT_ONCE = 20  # pairs after which a person is asked whether to go on: more at a time is tiring
-_QUIT, _ALL, _EACH = "quit", "all", "each"
+_QUIT, _EACH = "quit", "each"
 _HELP = WORDS["help"]
 
 
@@ -109,6 +109,7 @@ class Questions:
     def __init__(self, review: Review, shown: Report, *, now: datetime) -> None:
         """Ask nothing yet; `review` keeps the answers as given `now`, `shown` names the memories."""
         self._review, self._shown, self._now = review, shown, now
+        self.put = False  # whether anything was asked: behind a question no Enter may apply
         self._touched: set[str] = set()
         self._explained: set[str] = set()
 
@@ -123,6 +124,7 @@ class Questions:
         earlier = {review.questions[key].id: given for key, given in review.answers.items()}
         open_ = [conflict for conflict in review.plan.conflicts if conflict.choice is None]
         groups = conflict_clusters(open_) if review.unites else [[conflict] for conflict in open_]
+        self.put = self.put or bool(groups)
         gone: set[str] = set()  # what an answer took away is asked about no more
         for at, group in enumerate(groups, 1):
             asks_once = len(group) > 1 and not any(conflict.id in earlier for conflict in group)
@@ -159,25 +161,20 @@ class Questions:
         if not may_ask(plan, review=asks):
             return
         pairs = "them" if len(plan.unsure) > 1 else "it"
-        told = "Please answer y, n, or all to take all that are likely the same as shown."
-        meanings = {**_GO_ON, "all": _ALL}
-        looks = asks or ask(f"{open_question(plan.unsure)}. Look at {pairs}? ", "[y/N/all]", meanings, told)
-        if looks == _ALL:
-            for doubt in self._shown.shown_doubts:
-                if isinstance(doubt, Merge) and content_key(doubt) not in review.answers:
-                    review.answer(doubt.id, Say.YES, now=self._now, held=True)
-        elif looks:
+        self.put = True
+        if asks or ask(f"{open_question(plan.unsure)}. Look at {pairs}? ", "[y/N]", _GO_ON, _Y_OR_N):
             self._ask_all()
         if any(given.pair for key, given in review.answers.items() if review.questions[key] in plan.unsure):
             click.echo("Your answers are kept; `mem0-dream calibrate` learns from them.", err=True)
 
-    def each(self, plan: Plan) -> None:
+    def each(self, plan: Plan, shown: Report) -> None:
         """Every change of a plan, one by one."""
         click.echo(f"  {_HELP['change']}")
+        self.put = True
         for action in plan.actions:
             if isinstance(action, Resolve) or content_key(action) not in self._review.questions:
                 continue
-            click.echo(self._shown.line(action))
+            click.echo(shown.line(action))
             goes = isinstance(action, Prune)
             meanings = _answers("merge", "always") | {"": Say.YES} | ({"still": Say.STILL} if goes else {})
             choices = "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]"

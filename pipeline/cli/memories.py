@@ -200,7 +200,8 @@ def forget(options: Options, query: str, *, limit: int) -> None:
             click.echo(CANCELLED)
             return
         try:
-            if not confirmed(visible(f"To forget: {' '.join(label for _, label, _ in picked)}.")):
+            wanted = visible(f"To forget: {' '.join(label for _, label, _ in picked)}.")
+            if not confirmed(wanted, default=False):
                 return
         except UsageError:
             raise UsageError(_NOBODY) from None

@@ -196,12 +196,13 @@ def _attended(session: Session, proposal: Proposal, options: Options) -> Done | 
             break
         echo(final.changed(shown))
         each = dict.fromkeys(("e", "each"), "each")  # asks about every change, one by one
-        said = confirmed(final.proposal(), default=not warned(session, plan), **each)
+        careful = warned(session, plan) or questions.put
+        said = confirmed(final.proposal(), default=not careful, **each)
         if not said:
             return None
         if said != "each":
             break
-        Questions(review, final, now=options.clock).each(plan)
+        questions.each(plan, final)
     return final, review.apply(session, plan, now=options.clock, retire=options.retire), plan
 
 
@@ -254,7 +255,8 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
         else:
             echo([*shown.lines(), *lines])
             refuse_gaps(plan.gaps, "Nothing can be applied.")
-            if not confirmed(shown.proposal(), default=not warned(session, plan)):
+            careful = warned(session, plan) or bool(lines)  # an answer in the file is no agreement to it all
+            if not confirmed(shown.proposal(), default=not careful):
                 return
         result = review.apply(session, plan, now=options.clock, retire=options.retire, within_budget=yes)
         echo(shown.moved(result))

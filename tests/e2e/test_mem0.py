@@ -53,11 +53,11 @@ def test_report_apply_and_undo(messy: World) -> None:
     assert dry.err == ""
     assert messy.raw() == before
 
-    done = messy.pass_over(*ALICE, "--delete", answers="x\nB\n\n")
+    done = messy.pass_over(*ALICE, "--delete", answers="x\nB\ny\n")
     sides = " vs ".join(map(messy.label, ("tabs", "no_tabs")))
     question = f'{sides} — "tabs for indentation in Go code" [A/B/still/skip]'
     told = "Please answer A, B, both, same, edit, still (both hold as of today) or skip."
-    assert f"{question} {told}\n{question} {PROPOSAL} Apply? [Y/n] " in done.out
+    assert f"{question} {told}\n{question} {PROPOSAL} Apply? [y/N] " in done.out
     assert done.lines[-1].endswith(SUMMARY)
 
     after = messy.raw()

@@ -154,7 +154,7 @@ def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> 
     child = at_terminal(world)
     child.expect_exact("\x1b[?25l")  # a progress bar hides the cursor
     child.expect_exact("\x1b[1;36m## dream — consolidation report\x1b[0m")
-    child.expect_exact(f"{OPEN}. Look at them? [y/N/all] ")
+    child.expect_exact(f"{OPEN}. Look at them? [y/N] ")
     child.sendline("y")
     child.expect_exact("The same fact? [y/n/a/b/s/q] ")
     assert "1 of 2: may be duplicates" in child.before
@@ -165,8 +165,8 @@ def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> 
     assert "user_id=alice, hobby" in shown
     child.sendline("y")
     child.expect_exact("Added by your answers (1):")
-    child.expect_exact("Proposed: 2 merges, 0 prunes, 0 conflicts. Apply? [Y/n] ")
-    child.sendline("")
+    child.expect_exact("Proposed: 2 merges, 0 prunes, 0 conflicts. Apply? [y/N] ")
+    child.sendline("y")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0, child.before
@@ -189,7 +189,7 @@ def test_a_plain_terminal_gets_plain_text(world: World, environment: dict[str, s
     child.expect_exact("The same fact? [y/n/a/b/s/q] ")
     told += child.before
     child.sendline("q")
-    child.expect_exact("Apply? [Y/n] ")
+    child.expect_exact("Apply? [y/N] ")
     told += child.before
     child.sendline("n")
     child.expect(pexpect.EOF)

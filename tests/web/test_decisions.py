@@ -83,3 +83,17 @@ def test_a_run_notes_what_it_leaves_to_a_person(tmp_path: Path) -> None:
     desk.apply(desk.preview()["digest"])
     (run,) = desk.data()["history"]["runs"]
     assert (run["open"], run["unsure"]) == (1, 1)
+
+
+def test_one_answer_to_several_takes_what_is_certain_alone(tmp_path: Path) -> None:
+    """Whoever sends the request: neither a yes nor a no is taken for a pair that is merely likely."""
+    from mem0_dream.errors import UsageError
+    from reviewing import small_world
+
+    desk = ReviewDesk(small_world(tmp_path).access(), ReviewObserver())
+    keys = {card["kind"] + "?" * card.get("unsure", 0): card["key"] for card in desk.data()["cards"]}
+    for say in ("yes", "no"):
+        for likely in ("merge?", "resolve"):
+            with pytest.raises(UsageError, match="answered by itself"):
+                desk.review.answer_all([keys["merge"], keys[likely]], say, now=NOW)
+    assert desk.live()["answers"] == {}

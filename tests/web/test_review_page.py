@@ -211,8 +211,7 @@ class TestApply:
         world = many_world(24, tmp_path / "state")
         world.store.before_write = lambda _change: time.sleep(0.1)
         with reviewed(page, world):
-            page.click("#line-panel summary")
-            do(page, "accept-line", told="Apply 12 changes")
+            do(page, "yes-all", "sure", told="Apply 12 changes")
             do(page, "apply", "confirm", told="apply: ")
             assert page.evaluate("document.getElementById('main').inert")
             page.get_by_text("Done: 12 deleted, 0 rewritten, 0 added.").wait_for()
@@ -334,8 +333,7 @@ class TestHolds:
             last.locator('[data-say="b"]').click()
             last.locator(".said", has_text="B stays").wait_for()
             page.click('[data-kind="all"]')
-            page.click("#line-panel summary")
-            do(page, "accept-line", told="Apply 251 changes")
+            do(page, "yes-all", "sure", told="Apply 251 changes")
             assert "251 of 500 proposals answered" in status(page)
 
     def test_the_agent_may_work_while_a_review_is_open(self, address, world):

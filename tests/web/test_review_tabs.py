@@ -4,7 +4,7 @@ import copy
 
 import pytest
 from mem0_dream.pipeline.stores.base import Delete
-from page_checks import answer_some, answers, apply, card, cards, do, preview, reviewed, say
+from page_checks import answer_some, answers, apply, card, cards, do, preview, reviewed, say, status
 from reviewing import many_world, served
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -67,15 +67,37 @@ class TestTabs:
 class TestAtOnce:
     def test_all_that_is_shown_is_answered_and_taken_back(self, review, world):
         review.click('[data-kind="prune"]')
-        do(review, "yes-all", told="3 proposals accepted.")
+        do(review, "yes-all", "sure", told="3 proposals accepted.")
         assert answers(world) == ["yes"] * 3
         review.locator("#notices").get_by_role("button", name="Undo").click()
         review.get_by_text("3 answers withdrawn.").wait_for()
         assert answers(world) == []
         review.click('[data-kind="all"]')
-        do(review, "no-all", told="6 proposals rejected.")
-        assert answers(world) == ["no"] * 6
+        do(review, "no-all", "sure", told="5 proposals rejected.")
+        assert answers(world) == ["no"] * 5
         assert card(review, "indentation").locator('[data-say="b"]').is_visible()
+        assert card(review, "sea voyages").locator('[data-say="same"]').is_visible()
+
+    def test_what_is_merely_likely_takes_no_answer_that_is_given_to_all(self, page, tmp_path):
+        """Twelve merges are certain, six pairs may be the same, six contradict; the dialog says all of it."""
+        world = many_world(24, tmp_path / "state")
+        before = {row["text"] for row in world.store.rows.values()}
+        doubtful = {f"number {n} " for n in range(24) if n % 4 in (1, 2)}
+        with reviewed(page, world):
+            page.keyboard.press("A")
+            shown = page.locator("dialog").inner_text()
+            assert "Accept 12 proposals?" in shown
+            assert "12 others need an answer of their own" in shown
+            assert shown.count("with the neighbour") == 12
+            assert not any(each in shown for each in doubtful)
+            do(page, "cancel")
+            assert answers(world) == []
+            do(page, "yes-all", "sure", told="12 proposals accepted.")
+            assert "Apply 12 changes" in status(page)
+            apply(page)
+        gone = before - {row["text"] for row in world.store.rows.values()}
+        assert len(gone) == 12
+        assert not any(each in text for text in gone for each in doubtful)
 
     def test_all_of_it_goes_by_keyboard(self, review, world):
         keys = review.keyboard

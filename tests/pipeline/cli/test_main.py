@@ -65,7 +65,7 @@ class TestAnswers:
         done = dream(*ALICE, "--delete", answers="what\nB\nperhaps\nYES\n")
         assert done.stdout == (
             f"{REPORT}{SIDES}{QUESTION}Please answer A, B, both, same, edit, still (both hold as of today) or skip.\n{QUESTION}"
-            f"{PROPOSAL} Apply? [Y/n] Please answer y or n.\n{PROPOSAL} Apply? [Y/n] "
+            f"{PROPOSAL} Apply? [y/N] Please answer y or n.\n{PROPOSAL} Apply? [y/N] "
             "Dream complete — merged: 2, pruned: 2, conflicts resolved: 1, skipped: 0\n"
         )
         assert done.stderr.startswith("Undo with: mem0-dream undo ")
@@ -77,7 +77,7 @@ class TestAnswers:
         [("a", "tabs2", 1), ("A", "tabs2", 1), ("b", "tabs1", 1), ("", None, 0), ("skip", None, 0), ("S", None, 0)],
     )  # fmt: skip
     def test_a_conflict_is_answered(self, store, dream, answer, gone, resolved):
-        done = dream(*ALICE, "--delete", answers=f"{answer}\n\n")
+        done = dream(*ALICE, "--delete", answers=f"{answer}\ny\n")
         assert done.stdout.endswith(f"conflicts resolved: {resolved}, skipped: {1 - resolved}\n")
         assert {"tabs1", "tabs2"} - store.rows.keys() == ({gone} if gone else set())
 
@@ -90,7 +90,7 @@ class TestAnswers:
         assert not {"tabs2", "tabs3"} - store.rows.keys()
 
     def test_a_conflict_may_be_answered_by_a_text_of_its_own(self, store, dream):
-        done = dream(*ALICE, "--delete", answers="e\nTabs in Go code, spaces elsewhere.\n\n")
+        done = dream(*ALICE, "--delete", answers="e\nTabs in Go code, spaces elsewhere.\ny\n")
         assert "The text: " in done.stdout
         assert "Tabs in Go code, spaces elsewhere." in {row["text"] for row in store.rows.values()}
 
@@ -109,7 +109,7 @@ class TestAnswers:
             return fetch(ids)
 
         store.fetch = changed_first  # type: ignore[method-assign]
-        done = dream(*ALICE, answers="\n\n").stdout
+        done = dream(*ALICE, answers="\ny\n").stdout
         assert "Skipped [memory:tap] — todo, 400d old: memory tap changed since the plan was made\n" in done
         assert done.endswith("merged: 2, pruned: 1, conflicts resolved: 0, skipped: 2\n")
 

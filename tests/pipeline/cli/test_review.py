@@ -108,19 +108,30 @@ class TestTold:
 class TestAsked:
     def test_an_empty_answer_looks_at_nothing(self, dream, watched, store):
         done = dream(*ALL, answers="\n\n").stdout
-        assert f"{FOUR}. Look at them? [y/N/all] Proposed: 1 merge," in done
-        assert done.endswith(f"{FOUR}.\n")
+        assert f"{FOUR}. Look at them? [y/N] Proposed: 1 merge," in done
+        assert done.endswith("Apply? [y/N] Cancelled. No changes made.\n")
+        assert dream(*ALL, answers="\ny\n").stdout.endswith(f"{FOUR}.\n")
         assert {"dog1", "dog2", "sea1", "sea2", "work1", "work2"} < store.rows.keys()
 
     def test_nothing_is_asked_where_nothing_is_open(self, dream, watched, scorer):
         scorer._pairs.clear()
         assert "Look at" not in dream(*ALL, answers="\n").stdout
 
-    def test_all_that_is_likely_the_same_is_taken_at_once(self, dream, watched, store):
-        done = dream(*ALL, answers="all\ny\n").stdout
-        assert "Proposed: 3 merges, 0 prunes, 0 conflicts. Apply?" in done
-        assert "merged: 3" in done
-        assert {"work1", "work2"} < store.rows.keys()
+    def test_what_is_merely_likely_is_never_taken_at_once(self, dream, watched, store):
+        before = json.dumps(store.rows)
+        assert "Please answer y or n." in dream(*ALL, answers="all\n\n\n").stdout
+        assert json.dumps(store.rows) == before
+
+    def test_enter_to_every_question_changes_nothing(self, dream, watched, store):
+        """Neither to one question nor, behind them, to the last; without a question it agrees to what is shown."""
+        before = json.dumps(store.rows)
+        done = dream(*ALL, answers="y\n" + "\n" * 20).stdout
+        assert done.count("? [") == 5
+        assert done.endswith(
+            "Proposed: 1 merge, 0 prunes, 0 conflicts. Apply? [y/N] Cancelled. No changes made.\n"
+        )
+        assert json.dumps(store.rows) == before
+        assert "Apply? [Y/n] Dream complete — merged: 1" in dream(*ALL, answers="\n").stdout
 
     def test_a_pair_is_shown_aligned_with_its_scope_and_keys(self, dream: Invoke, watched: None) -> None:
         lines = dream(*ALL, answers="y\nq\n\n").stdout.splitlines()
@@ -159,7 +170,7 @@ class TestAsked:
     def test_a_no_and_a_skip_are_not_asked_again(self, dream: Invoke, watched: None) -> None:
         dream(*ALL, answers="y\nn\n\nq\ny\n")
         again = dream(*ALL, answers="\n").stdout
-        assert "1 more pair may contradict. Look at it? [y/N/all]" in again
+        assert "1 more pair may contradict. Look at it? [y/N]" in again
 
     def test_answers_are_pairs_that_calibrate_reads(self, dream: Invoke, watched: None, state: Path) -> None:
         calibrate = ["calibrate", "--scorer", "keywords"]
@@ -201,7 +212,7 @@ class TestAsked:
                 [memory(f"{tool}{x}", text) for x, text in zip("ab", texts, strict=True)]
             ).rows
             scorer._pairs[tuple(sorted(texts))] = (0.65, 0.0, 0.35)
-        shown = dream(*ALL, "--review", answers="\n" * 20 + "\n\n").stdout
+        shown = dream(*ALL, "--review", answers="\n" * 20 + "\ny\n").stdout
         assert "20 of 28 pairs seen. Go on? [y/N]" in shown
         assert "21 of 28" not in shown
         assert shown.endswith("7 more pairs may be duplicates, 1 more may contradict.\n")
@@ -219,7 +230,8 @@ class TestAsked:
         third = "Has a brindle whippet."
         store.rows |= InMemoryStore([memory("dog3", third, days=2)]).rows
         scorer._pairs[tuple(sorted((DOG_NAME, third)))] = (0.75, 0.0, 0.25)
-        shown = dream("--user-id", "alice", "--review", answers=f"{answer}\n\n\ny\n").stdout
+        said = "\n".join([answer, *([] if "q" in answer else [""]), "y", ""])
+        shown = dream("--user-id", "alice", "--review", answers=said).stdout
         assert "1 to 2 of 3: 3 memories, user_id=alice, note" in shown
         assert f"  C: [memory:dog3] 2026-11-19  {third}" in shown
         assert "     A and B may be the same (70%)." in shown
@@ -243,7 +255,7 @@ class TestAsked:
         for one, other in combinations(homes.values(), 2):
             scorer._pairs[tuple(sorted((one, other)))] = (0.0, 0.95, 0.05)
         shown = dream(
-            "--user-id", "alice", "--review", "--max-delete", "1", answers=f"{answer}\n\n\n\ny\n"
+            "--user-id", "alice", "--review", "--max-delete", "1", answers=f"{answer}\n\n\ny\n"
         ).stdout
         assert "Conflicts (3, in 1 question):" in shown
         assert "    C: [memory:home3] 2026-10-14  Lives in [Braga.] (newest, likely to hold)" in shown

@@ -123,7 +123,7 @@ class TestCommands:
         dream("forget", "bug", *ALICE, "--limit", "0", code=2)
         assert dream("forget", "zebra", *ALICE).stdout == "No memory matches.\n"
         declined = dream("forget", "bug", *ALICE, answers="1\nn\n").stdout
-        assert "To forget: [memory:bug]. Apply? [Y/n] Cancelled. No changes made.\n" in declined
+        assert "To forget: [memory:bug]. Apply? [y/N] Cancelled. No changes made.\n" in declined
         for answers in ("", "1\n"):
             told = dream("forget", "bug", *ALICE, answers=answers, code=2).stderr
             assert "Nobody answered" in told

@@ -94,7 +94,7 @@ class TestApply:
         assert answered["open_conflicts"] == 0
         assert "[B stays]" in answered["report"]
         done = agent.apply(plan)
-        assert typed.endswith(f"? [Y/n] {done['summary']}")
+        assert typed.endswith(f"? [y/N] {done['summary']}")
         assert sorted(row["text"] for row in store.rows.values()) == expected
         assert done["undo"].startswith(f"mem0-dream undo {done['run']} --config ")
 

@@ -41,24 +41,23 @@ function lineWords() {
   const cards = data.cards.filter((card) => !answered(card)), now = cards.filter((card) => automaticAt(card, data.thresholds[0])), then = cards.filter((card) => automaticAt(card, state.line));
   const more = then.filter((card) => !now.includes(card)).length, fewer = now.filter((card) => !then.includes(card)).length;
   const change = more || fewer ? `${more} more and ${fewer} fewer than at ${data.thresholds[0].toFixed(3)}, where the line lies now.` : "That is where the line lies now, or as good as there.";
-  return [then, `${plural(then.length, "merge")} would need no person. ${change}`];
+  return `${plural(then.length, "merge")} would need no person. ${change}`;
 }
 
 function linePanel() {
   if (!data.thresholds || data.run || state.tab !== "open" || !data.cards.some((card) => card.kind === "merge")) return null;
   if (state.line === null) state.line = data.thresholds[0];
   const told = el("p", { class: "small", role: "status" }), value = el("output", { for: "line" });
-  const accept = canWrite() ? el("button", { type: "button", "data-do": "accept-line", onclick: () => answerAll(lineWords()[0], "yes") }, "Accept these merges") : null;
-  const update = () => { const [then, words] = lineWords(); told.textContent = words; value.textContent = state.line.toFixed(3); if (accept) accept.disabled = !then.length; };
+  const update = () => { told.textContent = lineWords(); value.textContent = state.line.toFixed(3); };
   const near = el("input", { type: "checkbox", "data-do": "near", checked: state.near, onchange: (event) => { state.near = event.target.checked; state.page = 0; showList(); } });
   const slider = el("input", { id: "line", type: "range", min: "0", max: "1", step: "0.005", value: String(state.line), "aria-label": "Automatic threshold", oninput: (event) => { state.line = Number(event.target.value); state.near = near.checked = true; state.page = 0; update(); showList(); } });
   update();
   return el("details", { class: "panel", id: "line-panel", open: state.near }, el("summary", {}, "Automatic threshold"),
     el("p", { class: "small quiet" }, "From which score on may merges happen without a person? Move the line to see what would change; nothing is stored."),
-    el("div", { class: "do" }, slider, value), told, el("div", { class: "do" }, accept, el("label", { class: "small" }, near, " nearest to the line first")));
+    el("div", { class: "do" }, slider, value), told, el("div", { class: "do" }, el("label", { class: "small" }, near, " nearest to the line first")));
 }
 
-// All that the filters let through, on every page, but for what needs an answer of its own.
+// All that the filters let through, on every page, but for what needs an answer of its own: conflicts, and what is merely likely.
 function bulk(cards) {
   if (!canWrite()) return null;
   if (state.tab === "answered") {
@@ -66,10 +65,11 @@ function bulk(cards) {
     return given.length > 1 ? el("button", { type: "button", "data-do": "undo-all", onclick: () => takeBack(given) }, `Undo all ${given.length.toLocaleString("en")} answers shown`) : null;
   }
   const open = bulkOf(cards);
-  const all = (say, words, key) => el("button", { type: "button", "data-do": `${say}-all`, onclick: () => answerAll(open, say) }, `${words} all ${open.length.toLocaleString("en")} shown`, el("kbd", { "aria-hidden": "true" }, key));
+  const all = (say, words, key) => el("button", { type: "button", "data-do": `${say}-all`, onclick: () => askAll(cards, say) }, `${words} ${open.length.toLocaleString("en")} that are certain`, el("kbd", { "aria-hidden": "true" }, key));
   return open.length > 1 ? [all("yes", "Accept", "A"), all("no", "Reject", "R")] : null;
 }
-function bulkOf(cards) { return cards.filter((card) => !answered(card) && card.kind !== "resolve" && !(card.unsure && card.kind === "prune")); }
+function bulkOf(cards) { return cards.filter((card) => !answered(card) && card.kind !== "resolve" && !card.unsure); }
+
 
 function showList() {
   const cards = listed(), pages = Math.max(1, Math.ceil(cards.length / PAGE));

@@ -98,9 +98,24 @@ async function takeBack(cards) {
 }
 async function pin(id, pinned) { if (await send("/pin", { id, pinned }).catch(() => null)) showList(); }
 
-async function answerAll(cards, say) {
-  const open = cards.filter((card) => !answered(card));
-  if (!open.length || !await send("/answers", { keys: open.map((card) => card.key), say }).catch(() => null)) return;
+// What one answer to several would do, in numbers and texts, before it is given.
+function askAll(cards, say) {
+  const open = bulkOf(cards), left = cards.filter((card) => !answered(card)).length - open.length;
+  if (!open.length) return;
+  const box = $("dialog"), close = () => box.close(), verb = say === "yes" ? "Accept" : "Reject", counts = {};
+  for (const card of open) counts[card.kind] = (counts[card.kind] || 0) + 1;
+  const told = say === "yes" ? "Accepted as they stand below. Nothing is changed before you apply." : "All of these stay as they are, and are not proposed again.";
+  const act = el("button", { type: "button", class: "main", "data-do": "sure", onclick: () => { close(); answerAll(open, say); } }, `${verb} ${plural(open.length, "proposal")}`);
+  fill(box, el("h2", { id: "dialog-title" }, `${verb} ${plural(open.length, "proposal")}?`), el("p", { class: "tally" }, Object.entries(counts).map(([kind, count]) => `${NAMES[kind]}: ${count.toLocaleString("en")}`).join(", ")),
+    el("p", { class: "small" }, told, left ? ` ${plural(left, "other needs", "others need")} an answer of ${left === 1 ? "its" : "their"} own: conflicts, and what is merely likely.` : ""),
+    el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "What is answered" }, open.map((card) => el("section", { class: "each" }, el("h3", {}, NAMES[card.kind]), body(card)))),
+    el("div", { class: "do" }, act, el("button", { type: "button", "data-do": "cancel", onclick: close }, "Not yet")));
+  box.showModal();
+  act.focus();
+}
+
+async function answerAll(open, say) {
+  if (!await send("/answers", { keys: open.map((card) => card.key), say }).catch(() => null)) return;
   for (const card of open) state.fresh.add(card.key);
   showList();
   notice(`${plural(open.length, "proposal")} ${say === "yes" ? "accepted" : "rejected"}.`, "good", null, el("button", { type: "button", "data-do": "undo-all", onclick: () => { fill($("notices")); takeBack(open); } }, "Undo"));

@@ -1,6 +1,6 @@
 // Tabs, keys and the first drawing of it all.
 const SHEET = [["j", "next proposal"], ["k", "previous proposal"], ["a", "accept; of two sides keep A"], ["b", "keep B"], ["r", "reject; both sides hold"], ["o", "both hold"], ["m", "both say the same"], ["t", "still true, as of today"], ["s", "leave it open"], ["e", "edit the text"], ["u", "undo the answer"], ["w", "why, and ids, dates, scores"],
-  ["A", "accept all that is shown"], ["R", "reject all that is shown"], ["p", "apply: shows first what will be done"], ["l", "look again"], ["/", "search"], ["1 – 4", "tabs"], ["?", "these keys"]];
+  ["A", "accept what is certain of all that is shown; lists it first"], ["R", "reject the same"], ["p", "apply: shows first what will be done"], ["l", "look again"], ["/", "search"], ["1 – 4", "tabs"], ["?", "these keys"]];
 
 function keySheet() {
   const box = $("dialog");
@@ -27,7 +27,7 @@ function show() {
 
 const ALWAYS = {
   "?": keySheet, l: () => canWrite() && refresh(), p: () => canWrite() && preview(), "/": () => $("search") && $("search").focus(), j: () => $("list") && move(1), k: () => $("list") && move(-1),
-  A: () => $("list") && canWrite() && answerAll(bulkOf(listed()), "yes"), R: () => $("list") && canWrite() && answerAll(bulkOf(listed()), "no"),
+  A: () => $("list") && canWrite() && askAll(listed(), "yes"), R: () => $("list") && canWrite() && askAll(listed(), "no"),
   w: () => { const node = $(`c-${state.current}`); for (const each of node ? node.querySelectorAll("details") : []) if (each.matches(".why, .folded > details")) each.open = !each.open; },
 };
 document.addEventListener("keydown", (event) => {
