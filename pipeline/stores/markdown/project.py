@@ -1,7 +1,7 @@
 """What a project, its history and its sessions say: which paths exist or did, when lines were written.
 
-Memory directories are left out, since a memory cannot be the proof of what it says. Hooks, monitors and
-optional locks of the repository stay off. Where the history cannot be read in time, nothing is concluded.
+Memory directories are left out, since a memory cannot be the proof of what it says. Where the history cannot
+be read in time, nothing is concluded.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import json
 import logging
 import os
 import re
-import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -21,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..files import texts_in
+from .repository import git
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -32,7 +32,6 @@ _FEW = 16  # up to so many wanted symbols, searching each is faster than listing
 _LARGEST = 4_000_000  # larger files are data or bundles, in which a name proves nothing
 _SNIFFED = 1024  # bytes in which a zero marks a binary file
 _SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})
-GIT_SECONDS = 20  # how long one question to the history may take
 _MOVES = 5  # so many renames one after another are followed
 _EQUAL = 95  # per cent that a renamed file keeps; less may be what was left after a split
 _PATHS_AT_ONCE = 500
@@ -132,23 +131,6 @@ def _occurring(path: str, wanted: set[bytes]) -> set[bytes]:
     return near.intersection(_IDENTIFIER.findall(data)) if near else set()
 
 
-def git(folder: Path, *words: str, literal: bool = True) -> str:
-    """What a reading git command prints in a folder, or nothing; paths are taken as they are if `literal`."""
-    if not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
-        return ""
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C", str(folder), *words]
-    quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
-    quiet |= {"GIT_LITERAL_PATHSPECS": "1"} if literal else {}
-    try:
-        ran = subprocess.run(  # noqa: S603  (a fixed command; folder and paths are single arguments)
-            command, capture_output=True, check=True, timeout=GIT_SECONDS, env={**os.environ, **quiet}
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        logger.info("The history of %s cannot be read: %s", folder, type(error).__name__)
-        return ""
-    return ran.stdout.decode("utf-8", "surrogateescape")
-
-
 def _names(printed: str) -> list[str]:
     return [name.strip("\n") for name in printed.split("\0") if name.strip("\n")]
 
@@ -212,7 +194,7 @@ def ignored_paths(folder: Path, paths: Iterable[str]) -> set[str]:
     """Those of the paths that git leaves out, so that their absence here says nothing."""
     ignored: set[str] = set()
     for part in _parts(paths):
-        said = git(folder, "check-ignore", "--no-index", "--", *part, literal=False)
+        said = git(folder, "check-ignore", "--no-index", "--", *part, own_rules=True)
         ignored |= {*said.splitlines()} & {*part}
     return ignored
 
@@ -222,18 +204,13 @@ def _parts(paths: Iterable[str]) -> Iterator[list[str]]:
     yield from (wanted[at : at + _PATHS_AT_ONCE] for at in range(0, len(wanted), _PATHS_AT_ONCE))
 
 
-def changed_files(directory: Path) -> set[Path]:
-    """Files under a directory that differ from the last commit."""
-    said = git(directory, "diff", "--name-only", "-z", "--relative", "HEAD", "--", ".")
-    return {directory / name for name in _names(said)}
-
-
 def latest_commits(directory: Path) -> dict[Path, datetime]:
     """Moment of the latest commit of each file under a directory; empty outside a repository."""
     moments: dict[Path, datetime] = {}
     for moment, names in _commits(directory, "%cI", "--", "."):
         for name in names:
-            moments.setdefault(directory / name, datetime.fromisoformat(moment).astimezone(UTC))
+            with contextlib.suppress(ValueError, OverflowError):  # a commit may claim a date of no calendar
+                moments.setdefault(directory / name, datetime.fromisoformat(moment).astimezone(UTC))
     return moments
 
 
@@ -245,19 +222,28 @@ def line_days(path: Path) -> dict[str, date | None]:
     """
     days: dict[str, date | None] = {}
     about: dict[str, str] = {}
-    for row in git(path.parent, "blame", "--line-porcelain", "--", path.name).split("\n"):
+    written = Counter(line.strip() for line in _lines_of(path))
+    for row in git(path.parent, "blame", "--line-porcelain", "HEAD", "--", path.name).split("\n"):
         if not row.startswith("\t"):
             key, _, value = row.partition(" ")
             about = {"commit": key} if re.fullmatch("[0-9a-f]{40,}", key) else {**about, key: value}
             continue
-        day = None
-        if "boundary" not in about and about["commit"].strip("0"):
-            with contextlib.suppress(KeyError, ValueError):
+        day, line = None, row[1:].strip()
+        if "boundary" not in about:
+            with contextlib.suppress(
+                KeyError, ValueError, OverflowError, OSError
+            ):  # dates of no calendar, too
                 zone = datetime.strptime(about["author-tz"], "%z").tzinfo
                 day = datetime.fromtimestamp(int(about["author-time"]), zone).date()
-        line = row[1:].strip()
+        written[line] -= 1
         days[line] = day if days.get(line, day) == day else None
-    return days
+    return {line: day if written[line] <= 0 else None for line, day in days.items()}
+
+
+def _lines_of(path: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+    return []
 
 
 SHOWN = 3  # lines of a memory's terms that are shown, the newest

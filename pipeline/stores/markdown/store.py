@@ -23,7 +23,8 @@ from ..files import digest
 from ..files.undo import FileHistory, Image, keep_copy, keep_folders, read_image
 from .directories import INDEX, MemoryDirectory, unreadable
 from .document import INDEX_CATEGORY, WHOLE, Document, Entry, decode, encode, parse, plain, split_id
-from .project import changed_files, latest_commits
+from .project import latest_commits
+from .repository import committed, is_committed
 
 _PROTECTED = expression("markdown", "protected")
 _CREATED = ("created", "created_at", "date")
@@ -100,7 +101,7 @@ class MarkdownStore(Store):
         self._seen: dict[Path, str | None] = {}
         self._parsed: dict[Path, tuple[str, Document]] = {}
         self._commits: dict[Path, dict[Path, datetime]] = {}
-        self._dirty: set[Path] = set()
+        self._names: dict[Path, str] = {}  # of the contents that the latest commit has
 
     def _listed(self, scopes: ScopeFilter) -> tuple[Iterable[Memory], Iterable[str]]:
         memories: list[Memory] = []
@@ -210,10 +211,11 @@ class MarkdownStore(Store):
             self._parsed[path] = state.digest, parse(state.data, ids=ids, mixed=mixed)
         if directory.path not in self._commits:
             self._commits[directory.path] = latest_commits(directory.path)
-            self._dirty |= changed_files(directory.path)
-        committed, dirty = self._commits[directory.path].get(path), note is None and path in self._dirty
+            self._names |= committed(directory.path)
+        moment = self._commits[directory.path].get(path)
+        dirty = note is None and not is_committed(state.data, self._names.get(path))
         dated = note["dated_ns"] if note else state.mtime_ns
-        return _File(path, directory.name, state, self._parsed[path][1], committed, dirty, dated)
+        return _File(path, directory.name, state, self._parsed[path][1], moment, dirty, dated)
 
     def _update(self, change: Update | Delete) -> str:
         memory_id, text = change.id, change.text if isinstance(change, Update) else None
