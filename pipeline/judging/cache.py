@@ -37,7 +37,7 @@ from ...models.scorer import (
     worth_reading,
 )
 from ...settings import Settings
-from ..stores.files import make_private
+from ..stores.files import make_database
 from .calibration import load_thresholds
 
 FILE_NAME = "cache.sqlite3"
@@ -87,7 +87,7 @@ class Cache:
             try:
                 with contextlib.closing(self._open()) as session:
                     return work(session)
-            except sqlite3.OperationalError as error:
+            except (OSError, sqlite3.OperationalError) as error:
                 _log.warning("The cache %s is not used: %s", self.path, error)
                 return fallback
             except sqlite3.DatabaseError as error:
@@ -100,8 +100,7 @@ class Cache:
         return fallback
 
     def _open(self) -> sqlite3.Connection:
-        with contextlib.suppress(OSError):
-            make_private(self.path)
+        make_database(self.path)
         connection = sqlite3.connect(self.path, timeout=TIMEOUT_S)
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -60,18 +60,41 @@ class Answer:
 
 
 def run(call: Call) -> Answer:
+    return Answer(**_asked(_as_row(call)))
+
+
+def _as_row(call: Call) -> dict[str, Any]:
+    return asdict(replace(call, environment=dict(call.environment)))
+
+
+def _asked(row: Mapping[str, Any]) -> dict[str, Any]:
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
-    server.stdin.write(json.dumps(asdict(replace(call, environment=dict(call.environment)))) + "\n")
+    server.stdin.write(json.dumps(row) + "\n")
     server.stdin.flush()
     told = server.stdout.readline()
     assert told, "the server of the tests' processes has ended"
-    return Answer(**json.loads(told))
+    return dict(json.loads(told))
 
 
 def run_all(calls: Iterable[Call]) -> list[Answer]:
     return [run(call) for call in calls]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A process that runs beside the test and beside others."""
+
+    pid: int
+
+    def ended(self) -> Answer:
+        """Wait until it ends."""
+        return Answer(**_asked({"ended": self.pid}))
+
+
+def start(call: Call) -> Started:
+    return Started(**_asked({**_as_row(call), "beside": True}))
 
 
 def command_line(call: Call) -> None:
@@ -122,21 +145,32 @@ def _server() -> subprocess.Popen[str]:
 def _serve() -> None:
     """Answer calls until the input ends; the children's own streams are others."""
     with os.fdopen(os.dup(0), encoding="utf-8") as asked, os.fdopen(os.dup(1), "w", encoding="utf-8") as told:
+        running: dict[int, tuple[contextlib.ExitStack, list[IO[bytes]]]] = {}
         for line in asked:
-            call = Call(**json.loads(line))
-            for name in (PROGRAM, *call.imports):
-                importlib.import_module(name)
-            gc.freeze()  # else each child would look through everything at its end
-            with contextlib.ExitStack() as stack:
-                streams = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+            row = json.loads(line)
+            beside, child = row.pop("beside", False), row.pop("ended", 0)
+            if not child:
+                call = Call(**row)
+                for name in (PROGRAM, *call.imports):
+                    importlib.import_module(name)
+                gc.freeze()  # else each child would look through everything at its end
+                stack = contextlib.ExitStack()
+                opened = (tempfile.TemporaryFile() for _ in range(3))  # noqa: SIM115  (until the child has ended)
+                streams: list[IO[bytes]] = [stack.enter_context(each) for each in opened]
                 child = os.fork()
                 if child == 0:
                     _become(call, streams)
                     return
-                _, status = os.waitpid(child, 0)
-                out, err = (_read(stream) for stream in streams[1:])
-            told.write(json.dumps({"out": out, "err": err, "code": os.waitstatus_to_exitcode(status)}) + "\n")
+                running[child] = stack, streams
+            told.write(json.dumps({"pid": child} if beside else _ended(child, *running.pop(child))) + "\n")
             told.flush()
+
+
+def _ended(child: int, stack: contextlib.ExitStack, streams: Sequence[IO[bytes]]) -> dict[str, Any]:
+    with stack:
+        _, status = os.waitpid(child, 0)
+        out, err = (_read(stream) for stream in streams[1:])
+        return {"out": out, "err": err, "code": os.waitstatus_to_exitcode(status)}
 
 
 def _become(call: Call, streams: Sequence[IO[bytes]]) -> None:

@@ -6,8 +6,13 @@ with "inside" it dies in the middle of a write: before mem0 notes a delete in it
 of the files of a FAISS store.
 """
 
+import contextlib
+import itertools
 import os
 import signal
+import threading
+import time
+import urllib.request
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -91,6 +96,41 @@ def on_mem0(call: Call) -> None:
         if case.get("undo"):
             _arm(store, case)
             session.undo(now=Options().clock)
+
+
+def held(call: Call) -> None:
+    """The command line, which says so once it has announced its n-th change, and waits there to go on."""
+    from mem0_dream.pipeline.writing.journal import Journal
+
+    said, go, announce = Path(call.options["said"]), Path(call.options["go"]), Journal.intend
+    numbers = itertools.count(1)
+
+    def waiting(self: Any, *change: Any) -> int:
+        number = announce(self, *change)
+        if next(numbers) == call.options["step"]:
+            said.touch()
+            while not go.exists():
+                time.sleep(0.01)
+        return number
+
+    Journal.intend = waiting  # type: ignore[method-assign, assignment]
+    command_line(call)
+
+
+def looked_at(call: Call) -> None:
+    """The review page, which is looked at once and then ended as with Ctrl-C."""
+    from mem0_dream.pipeline.cli import pages
+
+    def look(address: str, folder: Path) -> None:
+        def fetch() -> None:
+            with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=60) as page:  # noqa: S310
+                page.read()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=fetch).start()
+
+    pages._open = look
+    command_line(call)
 
 
 def _arm(store: Any, case: Mapping[str, Any]) -> None:

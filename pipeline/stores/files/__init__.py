@@ -8,10 +8,13 @@ caches: what is committed is on the disk when the call returns, and only the own
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import sqlite3
+import stat
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,6 +69,7 @@ def texts_in(value: object) -> Iterator[str]:
 
 STATE_DIR_VARIABLE = "MEM0_DREAM_STATE_DIR"
 DATABASE = "journal.db"
+_CREATING = threading.Lock()  # no thread opens a file before the handle that created it is closed
 
 
 def state_directory(given: str | os.PathLike[str] | None = None) -> Path:
@@ -85,10 +89,37 @@ def state_directory(given: str | os.PathLike[str] | None = None) -> Path:
 
 
 def make_private(path: Path) -> None:
-    """Create a file that only its owner may read, or make it one, before anything is written into it."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    if path.stat().st_mode & 0o077:
-        path.chmod(0o600)
+    """Create a file that only its owner may read, or make it one, before anything is written into it.
+
+    One that is there is not opened: a process that closes a file loses all its locks on it (POSIX), those of
+    its open databases, too, and another process would clear the journal's own log away.
+    """
+    with _CREATING:
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            mode = path.stat().st_mode
+            if not stat.S_ISREG(mode):
+                raise OSError(errno.EINVAL, "it is no regular file") from None
+            if mode & 0o077:
+                path.chmod(0o600)
+
+
+def make_database(path: Path) -> None:
+    """Create a SQLite file, or make it private, and see that it may be written; `OSError` if it may not."""
+    for ending in ("", "-wal", "-shm"):
+        _refuse_planted(path.with_name(path.name + ending))
+    make_private(path)
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise PermissionError(errno.EACCES, "it may not be read and written")
+
+
+def _refuse_planted(path: Path) -> None:
+    """A link that anybody else may have put there leads our writes into a file of their choice."""
+    if os.name != "posix" or not path.is_symlink():
+        return
+    if path.parent.stat().st_mode & 0o022 or path.lstat().st_uid != os.geteuid():
+        raise OSError(errno.ELOOP, f"{path.name} is a link in a folder that others may write")
 
 
 def moment_of(text: str) -> datetime:
@@ -109,7 +140,7 @@ class Database:
     def __init__(self, directory: Path, *, wait_s: float = 30.0, by_application: bool = False) -> None:
         self.path = directory / DATABASE
         try:
-            make_private(self.path)
+            make_database(self.path)
             self._db = sqlite3.connect(
                 self.path, isolation_level=None, timeout=wait_s, check_same_thread=not by_application
             )

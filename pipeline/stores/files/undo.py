@@ -345,14 +345,23 @@ def kept_entries(path: Path) -> list[dict[str, Any]]:
     return [dict(entry) for entry in entries]
 
 
-def keep_folders(folders: Mapping[str, Path], path: Path) -> None:
-    """Put folders into one tar file with modification times, under their names; else `StoreError`."""
+def keep_folders(folders: Mapping[str, Path], path: Path, *, without: Path) -> None:
+    """Put folders into one tar file with modification times, under their names; else `StoreError`.
+
+    Our own state, `without`, may lie in one of them: whoever reads an open database loses the locks on it.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         make_private(path)
         with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as copy:
             for name, folder in folders.items():
-                copy.add(folder, arcname=name.lstrip("/"))
+                within = without.relative_to(folder) if without.is_relative_to(folder) else None
+                own = within and str(PurePosixPath(name.lstrip("/"), within.as_posix()))
+                copy.add(
+                    folder,
+                    arcname=name.lstrip("/"),
+                    filter=lambda item, own=own: None if item.name == own else item,  # type: ignore[misc]
+                )
     except OSError as error:
         told = f"The folders cannot be copied to {path} ({error.strerror}), so nothing was changed."
         raise StoreError(told) from error

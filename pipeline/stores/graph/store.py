@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
-from ..files import Database, digest
+from ..files import Database, digest, make_private
 from ..files.undo import FileHistory, Image, keep_entry, kept_entries, read_image
 from . import entities
 from .core_memory import CoreFile
@@ -159,9 +159,12 @@ class GraphStore(Store):
         """Copy the files as they are before a run, if it may begin."""
         self.medium.check()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (folder / "memory.jsonl").write_bytes(self.medium.load())
+        files = {"memory.jsonl": self.medium.load()}
         if core := read_image(self.core.path) if self.core else None:
-            (folder / "core-memory.json").write_bytes(core.data)
+            files["core-memory.json"] = core.data
+        for name, data in files.items():
+            make_private(folder / name)
+            (folder / name).write_bytes(data)
         return tuple(sorted(folder.iterdir()))
 
     def begin(self, run: str) -> None:

@@ -96,6 +96,7 @@ class MarkdownStore(Store):
         self.root = root.resolve()
         # Named by the project alone: a folder that a new agent adds must not hide earlier runs.
         self.fingerprint = f"md-{digest(self.root.as_posix().encode())[:16]}"
+        self._state = state.resolve()
         self.archive = state / "archive" / self.fingerprint
         self._history = FileHistory(state)
         self._seen: dict[Path, str | None] = {}
@@ -150,7 +151,8 @@ class MarkdownStore(Store):
     def backup(self, folder: Path) -> Sequence[Path]:
         """Put everything in the directories into the archive, as one file with modification times."""
         path = self.archive / "snapshots" / f"{folder.name}.tar"
-        keep_folders({directory.name: directory.path for directory in self.directories}, path)
+        folders = {directory.name: directory.path for directory in self.directories}
+        keep_folders(folders, path, without=self._state)
         return (path,)
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Self
 from ....errors import ConfigError, StoreLockedError
 from ....models.text.tables import table_pairs, table_words
 from ..base import Snapshot
-from ..files import fingerprint, stamp
+from ..files import fingerprint, make_private, stamp
 from ..files.exchange import flush
 from .rows import Backend, Filters, absolute, asking, floats, sentence, value_of
 from .vendors import ChromaBackend, MilvusBackend, PgvectorBackend, QdrantBackend
@@ -67,10 +67,11 @@ class FaissBackend(Backend):
 
     def backup(self, folder: Path) -> tuple[Path, ...]:
         """Copy the files of memories and entities; each appears in the folder complete or not at all."""
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         name, copies = self._store.collection_name, []
         for file in (*_files(self._folder, name), *_files(self._folder, f"{name}_entities")):
             partial = folder / f"{file.name}.part"
+            make_private(partial)
             shutil.copyfile(file, partial)
             flush(partial)
             copies.append(partial.replace(folder / file.name))
