@@ -73,9 +73,12 @@ def read_nli(path: Path, *, seed: int) -> list[Example]:
     rng = random.Random(seed)  # noqa: S311
     by_source: defaultdict[str, list[Example]] = defaultdict(list)
     allowed = {label: tuple(answers) for label, answers in TABLE["nli"].items()}
+    memory = {label: tuple(answers) for label, answers in TABLE["nli_as_memories"].items()}
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-            by_source[row["source"]].append(Example(row["a"], row["b"], allowed[row["label"]]))
+            by_source[row["source"]].append(
+                Example(row["a"], row["b"], allowed[label := row["label"]], memory[label])
+            )
     chosen: list[Example] = []
     for source, pool in sorted(by_source.items()):
         rng.shuffle(pool)

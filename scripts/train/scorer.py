@@ -13,7 +13,7 @@ import math
 import random
 import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,13 @@ from ...models.guards import FACTS_VERSION
 from ...pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
 from ..evaluate import labelled as held
 from ..evaluate.quality import store_report
-from . import calibrate, edits
+from . import calibrate, curve, edits, sets
 from . import examples as pairs_of
 from .examples import DATA, DUPLICATE, Example, read_nli
 
 log = logging.getLogger(__name__)
+
+Record = Callable[[PairNetwork, int], None]
 
 SEED = 7
 NLI = Path("nli", "train.tsv.gz")
@@ -48,12 +50,13 @@ SHIPPED = "shipped"  # stands for the weights of the package instead of a checkp
 PRETRAIN_LENGTH, FINETUNE_LENGTH = 96, 192
 MINIMAL_REPEATS = 2
 REPLAY_WEIGHT = 0.5
-DRAWN: dict[str, int] = pairs_of.TABLE["drawn"]
+READINGS: dict[str, int] = pairs_of.TABLE["round"]
 VERSION = 2
 POOL_BATCHES = 64  # sorted by length together: enough to drop most padding, few enough to stay random
 CLIP_NORM, WEIGHT_DECAY = 1.0, 0.01
 SAVE_EVERY, LOG_EVERY = 200, 50
-WARMUP, FINAL_FRACTION = 0.06, 0.1  # share of the steps; share of the rate that the last step has
+WARMUP, FINAL_FRACTION = 0.02, 0.1  # share of the steps; share of the rate that the last step has
+REWARM = 200  # steps in which the rate comes back after the state of the optimizer was lost
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -67,9 +70,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--name", help="name of the stage's own checkpoint")
     parser.add_argument("--out", type=Path, help="where calibrate writes the weights folder")
     parser.add_argument("--seed", type=int, default=SEED, help="draws and order of finetune's examples")
+    parser.add_argument(
+        "--frozen", type=int, default=0, help="lowest layers that finetune leaves as they are"
+    )
+    parser.add_argument("--readings-before", type=int, default=0, help="readings of --start, for the curve")
     parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=2e-4)
-    parser.add_argument("--replay", type=int, default=4_000, help="general pairs that finetune mixes in")
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="of 100,000 readings that finetune is planned for"
+    )
     parser.add_argument("--stop-after", type=int, help="stop at this step of the schedule")
     parser.add_argument("--bf16", action="store_true", help="bfloat16 products, where the processor has them")
     parser.add_argument("--threads", type=int, default=2)
@@ -88,42 +97,54 @@ def _pretrain(options: Namespace) -> None:
 
 
 def _finetune(options: Namespace) -> None:
-    """Memories of ours; restatements beside exchanges, so that other orders are told apart, not feared."""
-    rng, seed = random.Random(options.seed), options.seed  # noqa: S311
-
-    def some(examples: Sequence[Example], kind: str) -> list[Example]:
-        return rng.sample(examples, min(DRAWN[kind], len(examples)))
-
-    worlds, _ = held.held_out(held.read_worlds(options.data / "worlds"))
-    encode = CachedEncoder(SentenceEncoder(options.base), Cache(options.work)).encode
-    blocks = pairs_of.world_examples(worlds, encode, seed=seed)
-    seen, _ = held.read_exchanges(options.data / "exchanges")
-    bound = [pair for one in seen for pair in held.exchange_pairs(one)]
-    exchanges = [e for x in bound for e in pairs_of.both_orders(x.a, x.b, pairs_of.OF_EXCHANGES[x.label])]
-    groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen)]
-    outside = read_nli(options.data / "outside" / "train.tsv.gz", seed=seed)
-    short = pairs_of.read_short(DATA / "contrast_short.jsonl")
-    own = [
-        *pairs_of.set_pairs(short),
-        *list(pairs_of.set_pairs(pairs_of.read_minimal(DATA / "minimal.txt"))) * MINIMAL_REPEATS,
-        *pairs_of.compound_pairs(DATA / "contrast_compound.jsonl"),
-        *pairs_of.composed_pairs(short, seed=seed),
-        *pairs_of.story_pairs(pairs_of.read_stories(DATA / "stories.txt"), seed=seed),
-    ]
-    general = [*outside[: DRAWN["outside"]], *read_nli(options.data / NLI, seed=seed + 2)[: options.replay]]
-    examples = [
-        *(one for one in blocks if one.memory == DUPLICATE),
-        *some([one for one in blocks if one.memory != DUPLICATE], "blocks"),
-        *some(exchanges * 3, "exchanges"),
-        *edits.constructed_pairs(edits.RELATIONS, seed=seed, count=DRAWN["constructed"]),
-        *edits.restated_pairs(groups, edits.PATTERNS, seed=seed, count=DRAWN["restated"]),
-        *edits.edited_pairs(groups, seed=seed, changing=DRAWN["edits"], keeping=DRAWN["keeping"]),
-        *some(own, "own"),
-        *(one._replace(weight=REPLAY_WEIGHT) for one in general),
-    ]
+    """Rounds of sets, worlds, edits by program and general pairs, as `round` lists them."""
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
     _start(network, options)
-    train(network, tokenizer, examples, batch_size=32, options=options)
+    freeze(network, options.frozen)
+    examples = _rounds(options.data, Cache(options.work), seed=options.seed, count=options.rounds)
+    file = options.work / f"{options.name or options.stage}.curve.tsv"
+    record = curve.recorder(options.data, tokenizer, file, before=options.readings_before)
+    train(network, tokenizer, examples, batch_size=32, options=options, record=record)
+
+
+def _rounds(data: Path, cache: Cache, *, seed: int, count: int) -> list[Example]:
+    """`count` rounds of examples: what a kind has is dealt out over them, what programs make is made anew."""
+    worlds, _ = held.held_out(held.read_worlds(data / "worlds"))
+    blocks = pairs_of.world_examples(worlds, CachedEncoder(SentenceEncoder(), cache).encode, seed=seed)
+    seen, _ = held.read_exchanges(data / "exchanges")
+    bound = [pair for one in seen for pair in held.exchange_pairs(one)]
+    short = pairs_of.read_short(DATA / "contrast_short.jsonl")
+    lists = {folder: sets.read_sets(data / folder)[0] for folder in sets.FOLDERS}
+    pools = {folder: sets.set_examples(some, folder) for folder, some in lists.items()} | {
+        "blocks": [*blocks, *(one for one in blocks if one.memory == DUPLICATE)],
+        "exchanges": [
+            e for x in bound for e in pairs_of.both_orders(x.a, x.b, pairs_of.OF_EXCHANGES[x.label])
+        ],
+        "own": [
+            *pairs_of.set_pairs(short),
+            *list(pairs_of.set_pairs(pairs_of.read_minimal(DATA / "minimal.txt"))) * MINIMAL_REPEATS,
+            *pairs_of.compound_pairs(DATA / "contrast_compound.jsonl"),
+            *pairs_of.composed_pairs(short, seed=seed),
+            *pairs_of.story_pairs(pairs_of.read_stories(DATA / "stories.txt"), seed=seed),
+        ],
+        "outside": read_nli(data / "outside" / "train.tsv.gz", seed=seed),
+        "edited": read_nli(data / "outside2" / "train.tsv.gz", seed=seed),
+        "general": [one._replace(weight=REPLAY_WEIGHT) for one in read_nli(data / NLI, seed=seed)],
+    }
+    groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen), *map(sets.wordings, lists["families"])]
+    rng, examples = random.Random(seed), list[Example]()  # noqa: S311
+    for pool in pools.values():
+        rng.shuffle(pool)
+    for number in range(count):
+        for kind, pool in pools.items():
+            some = range(number * READINGS[kind], (number + 1) * READINGS[kind])
+            examples += (pool[at % len(pool)] for at in some)
+        made = {"seed": seed * 1_009 + number}
+        examples += edits.constructed_pairs(edits.RELATIONS, count=READINGS["constructed"], **made)
+        examples += edits.restated_pairs(groups, edits.PATTERNS, count=READINGS["restated"], **made)
+        few = {"changing": READINGS["edits"], "keeping": READINGS["keeping"]}
+        examples += edits.edited_pairs(groups, **few, **made)
+    return examples
 
 
 def _start(network: PairNetwork, options: Namespace) -> None:
@@ -145,7 +166,7 @@ def _start(network: PairNetwork, options: Namespace) -> None:
 
 
 def _calibrate(options: Namespace) -> None:
-    encode = CachedEncoder(SentenceEncoder(options.base), Cache(options.work)).encode
+    encode = CachedEncoder(SentenceEncoder(), Cache(options.work)).encode
     every = calibrate.read_labelled(options.data, encode)
     scored = calibrate.as_scored(every, encode)
     kept = np.flatnonzero(BundledScorer().worth_of(scored))
@@ -193,11 +214,24 @@ def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[P
     return network, PairTokenizer(Tokens.within(tokenizer), max_length=max_length)
 
 
+def freeze(network: PairNetwork, layers: int) -> None:
+    """Leave the lowest layers as they are, and what all layers share with them; half of 12 cost a third less."""
+    if layers:
+        blocks = network.encoder.encoder.layer[:layers]
+        shared = (part for name, part in network.encoder.encoder.named_children() if name != "layer")
+        for part in (*blocks, *shared):
+            part.requires_grad_(False)
+
+
 def train(
     network: PairNetwork, tokenizer: PairTokenizer, examples: Sequence[Example],
-    *, batch_size: int, options: Namespace,
+    *, batch_size: int, options: Namespace, record: Record | None = None,
 ) -> None:  # fmt: skip
-    """Train in place, saving `<work>/<name>.pt` as it goes and continuing from there if it exists."""
+    """Train in place, saving `<work>/<name>.pt` as it goes and continuing from there if it exists.
+
+    A checkpoint without the optimizer's state is continued with a warm-up of its own. `record` is called with
+    the network and the readings so far, at the start and after every `curve.EVERY` of them.
+    """
     log.info("%d examples", len(examples))
     name = options.name or options.stage
     texts = sorted({text for example in examples for text in (example.a, example.b)})
@@ -209,23 +243,24 @@ def train(
         {"params": [p for p in trained if p.ndim > 1], "weight_decay": WEIGHT_DECAY},
         {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
     ]
-    optimizer = torch.optim.AdamW(groups, lr=options.rate)
-    checkpoint, start = options.work / f"{name}.pt", 0
+    optimizer = torch.optim.AdamW(groups, lr=options.rate, fused=True)
+    checkpoint, start, rewarmed = options.work / f"{name}.pt", 0, 0
     if checkpoint.is_file():
         state = torch.load(checkpoint, weights_only=True)
         network.load_state_dict(state["network"])
-        optimizer.load_state_dict(state["optimizer"])
         start = int(state["step"])
+        rewarmed = 0 if "optimizer" in state else start + REWARM
+        optimizer.load_state_dict(state.get("optimizer", optimizer.state_dict()))
     last = min(len(plan), options.stop_after or len(plan))
     began, losses = time.monotonic(), list[float]()
     torch.set_num_threads(options.threads)
     network.train()
+    if record is not None and start == 0:
+        record(network, 0)
     for step in range(start, last):
         torch.manual_seed(options.seed * 1_000_003 + step)
-        warm = max(1, round(len(plan) * WARMUP))
-        left = FINAL_FRACTION + (1 - FINAL_FRACTION) * (len(plan) - step) / max(1, len(plan) - warm)
         for group in optimizer.param_groups:
-            group["lr"] = options.rate * ((step + 1) / warm if step < warm else left)
+            group["lr"] = options.rate * _share_of_rate(step, len(plan), rewarmed)
         optimizer.zero_grad(set_to_none=True)
         batch = tokenizer.batch([tokens[row] for row in plan[step]])
         loss = _loss(network, batch, [examples[row] for row in plan[step]], bf16=options.bf16)
@@ -239,11 +274,22 @@ def train(
             figures = sum(losses) / len(losses), pace * batch_size, (len(plan) - step - 1) / pace / 60
             log.info(message, name, step + 1, len(plan), *figures)
             losses.clear()
+        done = (step + 1) * batch_size
+        if record is not None and done // curve.EVERY > step * batch_size // curve.EVERY:
+            record(network, done)
         if (step + 1) % SAVE_EVERY == 0 or step + 1 == last:
             partial = checkpoint.with_suffix(".partial")
             state = {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1}
             torch.save(state, partial)
             partial.replace(checkpoint)
+
+
+def _share_of_rate(step: int, steps: int, rewarmed: int) -> float:
+    """Up in the first steps, then down to the end; up once more before the step `rewarmed`."""
+    warm = max(1, round(steps * WARMUP))
+    left = FINAL_FRACTION + (1 - FINAL_FRACTION) * (steps - step) / max(1, steps - warm)
+    share = (step + 1) / warm if step < warm else left
+    return share if step >= rewarmed else share * (1 - (rewarmed - step) / (REWARM + 1))
 
 
 def _plan_batches(lengths: Sequence[int], size: int, options: Namespace) -> list[list[int]]:
