@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 # -qq: errors only. setuptools warns at length about a root that is the package.
 INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: install demo demo-facts check lint types test properties test-server test-ray strings bench figures image docs browser axe screenshots clean
+.PHONY: install demo demo-facts check lint types test quality properties test-server test-ray strings bench figures image docs browser axe screenshots clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
@@ -42,6 +42,11 @@ check: lint types
 # One thread for each worker's models: more would only fight for the same cores.
 test: check axe
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(MAKE) --no-print-directory quality
+
+# What the shipped scorer makes of labelled pairs, stores, folders and graphs, against floors: minutes.
+quality: install
+	$(BIN)/python -m mem0_dream.scripts.evaluate.gate
 
 # Every property on freshly drawn examples, which `make test` does not draw; a failure prints how to repeat it.
 properties: install

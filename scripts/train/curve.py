@@ -51,7 +51,7 @@ def kept_pairs(data: Path) -> dict[str, list[Labelled]]:
     inside = (pair for world in worlds for pair in held.block_pairs(world) if pair.a != pair.b)
     pairs["worlds"] = [Labelled(pair.a, pair.b, pair.label) for pair in inside]
     dice = random.Random(0)  # noqa: S311  (the same pairs for every point of every curve)
-    return {kind: dice.sample(some, min(PAIRS, len(some))) for kind, some in pairs.items()}
+    return {kind: dice.sample(some, min(PAIRS, len(some))) for kind, some in pairs.items() if some}
 
 
 def figures(network: PairNetwork, tokenizer: PairTokenizer, pairs: Sequence[Labelled]) -> list[float]:

@@ -133,8 +133,7 @@ def _rounds(data: Path, cache: Cache, *, seed: int, count: int) -> list[Example]
     }
     groups = [*pairs_of.wordings(worlds), *(one[0] for one in seen), *map(sets.wordings, lists["families"])]
     rng, examples = random.Random(seed), list[Example]()  # noqa: S311
-    for pool in pools.values():
-        rng.shuffle(pool)
+    pools = {kind: rng.sample(pool, len(pool)) for kind, pool in pools.items() if pool}
     for number in range(count):
         for kind, pool in pools.items():
             some = range(number * READINGS[kind], (number + 1) * READINGS[kind])
@@ -215,7 +214,7 @@ def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[P
 
 
 def freeze(network: PairNetwork, layers: int) -> None:
-    """Leave the lowest layers as they are, and what all layers share with them; half of 12 cost a third less."""
+    """Leave the lowest layers as they are, and what all share; with half of them a step costs two thirds."""
     if layers:
         blocks = network.encoder.encoder.layer[:layers]
         shared = (part for name, part in network.encoder.encoder.named_children() if name != "layer")

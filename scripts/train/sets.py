@@ -5,6 +5,7 @@ One set in `KEPT` stays out of training, by the sum of its first text: the same 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from zlib import crc32
 
@@ -23,15 +24,16 @@ def kept_out(fact: str) -> bool:
 
 def read_sets(folder: Path) -> tuple[list[Texts], list[Texts]]:
     """The sets of a folder to train on, and those kept; ValueError if a line has other columns."""
-    columns: list[str] = TABLE["sets"][folder.name]["columns"]
-    train, kept = list[Texts](), list[Texts]()
-    for path in sorted(folder.glob("*.tsv")):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            texts = line.split("\t")
-            if len(texts) != len(columns):
-                raise ValueError(f"{path.name}, line {number}: {len(texts)} columns, not {len(columns)}")
-            (kept if kept_out(texts[0]) else train).append(dict(zip(columns, texts, strict=True)))
-    return train, kept
+    files = (path.read_text(encoding="utf-8").splitlines() for path in sorted(folder.glob("*.tsv")))
+    both = list[Texts](), list[Texts]()
+    for line in chain.from_iterable(files):
+        both[kept_out(line.partition("\t")[0])].append(as_set(line, folder.name))
+    return both
+
+
+def as_set(line: str, folder: str) -> Texts:
+    """A line of a file by the names of its columns; ValueError if it has others."""
+    return dict(zip(TABLE["sets"][folder]["columns"], line.split("\t"), strict=True))
 
 
 def relations_of(one: Texts, folder: str) -> Iterator[tuple[str, str, str, str]]:

@@ -4,8 +4,9 @@ import gzip
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
-from mem0_dream.scripts.train import edits, examples
+from mem0_dream.scripts.train import curve, edits, examples, progress, sets
 
 
 def seeded(seed: int) -> random.Random:
@@ -113,3 +114,56 @@ def test_a_restatement_comes_with_its_exchange() -> None:
         )
     ]
     assert told == [examples.DUPLICATE, (0, 1, 1)]
+
+
+def test_a_family_gives_its_certain_pairs_and_letters_say_what_only_they_know() -> None:
+    columns = examples.TABLE["sets"]["families"]["columns"]
+    family = dict(zip(columns, [*columns[:-1], "cd"], strict=True))
+    told = [(a, b, relation) for a, b, _, relation in sets.relations_of(family, "families")]
+    assert len(told) == len(set(told)) == 6 + 5 + 4 + 8 + 5 + 15
+    assert ("same2", "bind", "contradiction") in told
+    assert ("same2", "near", "other") in told
+    assert ("more", "part", "a_has_more") in told
+    both = sets.set_examples([family], "families")
+    assert len(both) == 2 * len(told)
+    assert {one.memory for one in both if "near" in (one.a, one.b)} == {(0, 1, 1)}
+
+
+@pytest.mark.parametrize("folder", sets.FOLDERS)
+def test_every_pair_of_a_set_names_columns_and_relations_that_exist(folder: str) -> None:
+    columns = examples.TABLE["sets"][folder]["columns"]
+    lettered = examples.TABLE["sets"][folder].get("lettered", ())
+    one = sets.as_set(
+        "\t".join(["c" * len(lettered) if name == "labels" else name for name in columns]), folder
+    )
+    pairs = list(sets.relations_of(one, folder))
+    assert pairs
+    assert {relation for *_, relation in pairs} <= set(examples.RELATIONS)
+    with pytest.raises(ValueError, match="argument"):
+        sets.as_set("a\tb", folder)
+
+
+def test_a_share_of_the_sets_is_kept_and_is_always_the_same() -> None:
+    facts = [f"User has {number} cats." for number in range(1_200)]
+    assert 60 < sum(map(sets.kept_out, facts)) < 140
+
+
+def test_what_is_found_is_above_all_but_one_in_a_hundred_others() -> None:
+    score = np.array([0.9, 0.8, 0.7, 0.2])
+    assert curve.found_at(score, np.array([True, True, False, True])) == pytest.approx(2 / 3)
+    assert np.isnan(curve.found_at(score, np.ones(4, dtype=bool)))
+
+
+def test_kept_progress_is_close_to_what_was_learnt_and_leaves_the_rest_to_the_bit() -> None:
+    import torch
+
+    torch.manual_seed(1)
+    first = {"a": torch.randn(5, 130), "b": torch.randn(7), "frozen": torch.randn(4, 4)}
+    now = {"a": first["a"] + 0.01 * torch.randn(5, 130), "b": first["b"] + 0.01, "frozen": first["frozen"]}
+    kept = progress.differences(first, now)
+    again = progress.added(first, kept)
+    assert kept.keys() == {"a", "a" + progress.SCALE, "b"}
+    assert torch.equal(again["frozen"], first["frozen"])
+    assert torch.allclose(again["b"], now["b"], atol=1e-6)
+    error = (again["a"] - now["a"]).norm() / (now["a"] - first["a"]).norm()
+    assert error < 0.15
