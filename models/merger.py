@@ -182,17 +182,33 @@ def keeps(merged: str, clause: str) -> bool:
 
 
 def puts_together(text: str, members: Sequence[str]) -> bool:
-    """Whether a text repeats a sentence, or says all of two sources that have no sentence in common."""
+    """Whether a text repeats a sentence, or says all of two sources that have no sentence in common.
+
+    >>> puts_together("Had tea. Had some tea.", ["Had tea.", "Had some tea."])
+    True
+    >>> puts_together("Ana's cat is ill. It eats.", ["Cat is ill", "Ana's cat is ill."])
+    False
+    """
     if text in members:
         return False
     held = [statement_key(sentence) for sentence in sentences(text)]
     # What joining put behind a full stop in small letters is one sentence to the splitter.
     whole = [
-        {statement_key(sentence) for sentence in sentences(each)}
-        for each in members
-        if all(_closed(sentence).casefold()[:-1] in text.casefold() for sentence in sentences(each))
+        said
+        for said in (list(map(_bare, sentences(each))) for each in members)
+        if all(sentence in text.casefold() for sentence in said)
     ]
-    return len(set(held)) < len(held) or any(a.isdisjoint(b) for a, b in combinations(whole, 2))
+
+    def apart(some: Sequence[str], others: Sequence[str]) -> bool:
+        keys, theirs = ({statement_key(each) for each in said} for said in (some, others))
+        within = all(any(x in y for y in others) for x in some) and keys.isdisjoint(held)
+        return keys.isdisjoint(theirs) and not within
+
+    return len(set(held)) < len(held) or any(apart(a, b) and apart(b, a) for a, b in combinations(whole, 2))
+
+
+def _bare(sentence: str) -> str:
+    return _closed(sentence).casefold()[:-1]
 
 
 def joined(parts: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from .answers import Answer, Say, content_key, pinned_ids
 from .engine import Session
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, RunResult, Side, acts, in_order
 from .planning.doubts import Doubt, lesson
-from .planning.drafts import merge_action, merge_of
+from .planning.drafts import loses, merge_action, merge_of
 from .planning.merges import Consolidated
 from .planning.plan_file import dump_plan
 from .stores.graph.entities import edited_observations
@@ -140,6 +140,11 @@ class Review:
         given = [replace(Answer.to(action, said, at=now), pair=lesson(action, said)) for action in actions]
         with self._journal() as journal:
             journal.answer(self.plan.store, given)
+
+    def leaves_out(self, action: Action) -> list[str]:
+        """The details that go if two memories are called the same: one wording stays, and lacks these."""
+        asked = self.unites and action in self.plan.unsure and len(action.members) == 2
+        return loses(action) if asked and isinstance(action, Merge) else []
 
     def withdraw(self, *names: str) -> None:
         """Take the answers to proposals back."""
@@ -302,11 +307,13 @@ class Review:
         action = self.find(name)
         if isinstance(action, Resolve) and given.say is Say.SAME and not self._may_unite(action):
             return action.newer or "b"  # one wording of the sentence is enough
+        if isinstance(action, Merge) and given.say is Say.YES and self.leaves_out(action):
+            return "a" if in_order(action)[0].id == action.survivor else "b"
         return "a" if given.say is Say.A else "b" if given.say is Say.B else None
 
     def _worded(self, action: Asked, said: Mapping[str, Answer], session: Session) -> Asked | Merge | Resolve:
         given = said.get(action.id)
-        if isinstance(action, Merge) and given is not None and given.say in (Say.A, Say.B):
+        if isinstance(action, Merge) and given is not None and self._side(action.id, given):
             a, b = in_order(action)
             names = ("id", "scope", "category", "members", "verdicts")
             same: dict[str, Any] = {name: getattr(action, name) for name in names}
@@ -338,6 +345,7 @@ class Review:
                     stored = _stored(session, (*other.members, *doubt.members))
                     whole = stored.keys() >= set().union(*pairs)  # else the store has moved on
                     merge = merge_of(session.kind, stored, stored, verdicts) if whole else None
+                    merge = merge if merge and not loses(merge) else None
                     joined[at] = replace(merge, id=other.id) if merge else other
                     break
             joined += [] if merge else [doubt]

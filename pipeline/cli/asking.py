@@ -213,6 +213,8 @@ class Questions:
             sides = Say.A in self._review.choices(doubt)
             echo(self._shown.pair(doubt))
             click.echo(f"  As one: {self._shown.line(doubt)}")
+            if lost := self._review.leaves_out(doubt):
+                click.echo(visible(f"  That leaves out: {', '.join(lost)}."))
             told = _HELP["merge"].format(sides="a: keep A alone. b: keep B alone. " if sides else "")
             answers = _answers("merge", "always", *(["sides"] if sides else []))
             asked_so = ("The same fact? ", "[y/n/a/b/s/q]" if sides else "[y/n/s/q]")

@@ -121,6 +121,7 @@ class Mem0Kind(Kind):
 
     scoped = True
     collapses = True
+    words_stay = True
 
     def __init__(self, store: Store, *, wanted: Collection[ActionKind] | None = None) -> None:
         self.store = store

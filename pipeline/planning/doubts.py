@@ -24,7 +24,7 @@ from ..judging.cache import opinion_key
 from ..judging.calibration import pair_line
 from ..judging.subjects import UNCLEAR
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, in_order
-from .drafts import conflict_of_pair, merge_of
+from .drafts import conflict_of_pair, loses, merge_of
 from .hooks import Hooks, Means, View
 
 Pair = Merge | Resolve
@@ -241,10 +241,10 @@ def _proposal(doubt: Pair, label: str | None, kind: Hooks, view: View) -> Pair |
     said = Label.CONTRADICTION if against else Label.DUPLICATE
     judged = replace(doubt, verdicts=tuple(replace(v, label=said, auto=False) for v in doubt.verdicts))
     if isinstance(doubt, Resolve if against else Merge):
-        return judged
+        return judged if against or not loses(doubt) else None
     pair, units = judged.verdicts[0], {unit.id: unit for unit in view.units}
     if not {member.id for member in doubt.members} <= (view.stored if against else units).keys():
         return None
     stored = view.stored
     other = conflict_of_pair(pair, stored) if against else merge_of(kind, units, stored, [pair])
-    return replace(other, id=doubt.id) if other else None
+    return replace(other, id=doubt.id) if other and (against or not loses(other)) else None

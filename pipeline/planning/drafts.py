@@ -12,6 +12,7 @@ from typing import Any
 
 from ...models.facts import extract
 from ...models.facts.attributes import named_attribute
+from ...models.guards import missing
 from ...models.merger import MergeRefused
 from ...models.same_statement import statement_key
 from ...models.stance import further
@@ -28,7 +29,7 @@ from ...records import (
 )
 from ..plan import Action, Merge, Prune, Resolve, Side
 from .hooks import Hooks, United, View
-from .merges import LONG_AGO, Consolidated, last_stated
+from .merges import LONG_AGO, Consolidated, JudgeNew, last_stated, repeats
 
 _OWN_KEYS = frozenset(
     {"merged_from", "last_accessed_at", LAST_STATED_KEY, MERGED_VALUES_KEY, SUPERSEDES_KEY, *SUPERSEDED_KEYS}
@@ -112,9 +113,18 @@ def merge_action(kind: Hooks, memories: Mapping[str, Memory], merge: Consolidate
 
 
 def merge_of(
-    kind: Hooks, units: Mapping[str, Memory], stored: Mapping[str, Memory], verdicts: Sequence[Verdict]
+    kind: Hooks,
+    units: Mapping[str, Memory],
+    stored: Mapping[str, Memory],
+    verdicts: Sequence[Verdict],
+    *,
+    judge_new: JudgeNew = lambda _new, _others: (),
 ) -> Merge | None:
-    """What merging just these pairs would give, if that can be written down without loss."""
+    """What merging just these pairs would give; None where the kind asks about their sentences instead.
+
+    Where a new text would say one thing twice, or cannot be written, one of the wordings stays alone: the one
+    that lacks the fewest details of the others.
+    """
     pairs = [frozenset((verdict.pair.a, verdict.pair.b)) for verdict in verdicts]
     members = tuple(units[name] for name in sorted(frozenset().union(*pairs)))
     entailed = {}
@@ -125,9 +135,31 @@ def merge_of(
     try:
         united = kind.unite(members, among, lambda premise, said: entailed.get((premise, said), 0.0))
     except MergeRefused:
-        return None
+        if not kind.words_stay:
+            return None
+        united = _one_wording(members)
+    if kind.words_stay and not united.whole and repeats(united.text, members, judge_new):
+        united = _one_wording(members)
     united = _further_stays(members, united)
     return merge_action(kind, stored, Consolidated.of(members, united, verdicts))
+
+
+def _one_wording(members: Sequence[Memory]) -> United:
+    def place(memory: Memory) -> tuple[int, int, float, str]:
+        lacking = missing([other.text for other in members if other is not memory], memory.text)
+        words, stated = len(significant_words(memory.text)), last_stated(memory) or LONG_AGO
+        return len(lacking), -words, -stated.timestamp(), memory.id
+
+    stays = min(members, key=place)
+    return United(text=stays.text, survivor=stays.id, whole=True)
+
+
+def loses(merge: Merge | Resolve) -> list[str]:
+    """The details of its memories that the text of a merge does not keep, in words."""
+    if isinstance(merge, Resolve) or merge.said or merge.observations:
+        return []
+    lost = missing([member.text for member in merge.members], merge.text)
+    return list(dict.fromkeys(item.detail for item in lost))
 
 
 def _further_stays(members: Sequence[Memory], united: United) -> United:

@@ -72,19 +72,21 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
     verdicts = known.verdicts
     actions = _actions(kind, view, verdicts, merges, found)
     present = [memory.scope for memory in view.inventory.memories if not memory.is_retired(means.now.date())]
-    return Plan(
+    plan = Plan(
         store=view.inventory.store,
         kind=kind.store.kind,
         now=means.now,
         scorer=means.models.scorer.name,
         totals=tuple(ScopeTotal(scope, count) for scope, count in sorted(Counter(present).items())),
         actions=actions,
-        unsure=_doubts(kind, view, verdicts, actions, found),
         gaps=view.inventory.gaps,
         fidelity=view.inventory.fidelity,
         apart=tuple(sorted(pair for each in known.collapsed.values() for pair in each.apart)),
         notes=(*found.notes, *dict.fromkeys(known.notes)),
     )
+    # What a person answered already is not in the way of a question.
+    open_ = unanswered(plan, means.rejected).actions
+    return replace(plan, unsure=_doubts(kind, view, open_, found, known))
 
 
 def _prunes(found: Found) -> list[Prune]:
@@ -116,7 +118,7 @@ def _place(action: Action) -> tuple[Scope, list[str]]:
 
 
 def _doubts(
-    kind: Hooks, view: View, verdicts: Iterable[Verdict], actions: Iterable[Action], found: Found
+    kind: Hooks, view: View, actions: Iterable[Action], found: Found, known: _Scopes
 ) -> tuple[Doubt, ...]:
     """What a person may decide: pairs near a threshold, held back by a guard, or doubted by the kind itself.
 
@@ -126,22 +128,22 @@ def _doubts(
     taken = {member.id for action in actions for member in action.members}
     units = {unit.id: unit for unit in view.units}
     doubts: list[Doubt] = []
-    for verdict in verdicts:
+    for verdict in known.verdicts:
         doubtful = verdict.label in (Label.UNSURE, Label.DUPLICATE)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
         if verdict.probabilities[0] < verdict.probabilities[1] or are_rivals(verdict):
             doubts.append(conflict_of_pair(verdict, view.stored))
-        elif merge := merge_of(kind, units, view.stored, [verdict]):
+        elif merge := merge_of(kind, units, view.stored, [verdict], judge_new=known.judge_alone):
             doubts.append(merge)
     doubts.sort(key=_place)
-    known = {frozenset(member.id for member in doubt.members) for doubt in doubts}
+    asked = {frozenset(member.id for member in doubt.members) for doubt in doubts}
     going = {name for action in actions for name in action.removes}
     merged = {member.id for action in actions if isinstance(action, Merge) for member in action.members}
     for doubt in found.doubts:
         ids = frozenset(member.id for member in doubt.members)
         # Of a memory that stays any number of sentences may be asked about.
-        doubts += [] if (ids & (going | merged) if doubt.said else taken & ids or ids in known) else [doubt]
+        doubts += [] if (ids & (going | merged) if doubt.said else taken & ids or ids in asked) else [doubt]
     return tuple(replace(doubt, id=f"u{number}") for number, doubt in enumerate(doubts, 1))
 
 
@@ -174,6 +176,7 @@ class _Scopes:
             for scope, units in scopes.items()
         }
         self.notes: list[str] = []
+        self._alone: Judge | None = None
         self._merges: dict[Scope, tuple[list[str], list[Consolidated]]] = {}  # and what went besides
         # What a kind found while it judged, its rules may ask for: it keeps nothing, and is judged first.
         self._judged = None if kind.keeps else self._judge(list(scopes))
@@ -193,6 +196,11 @@ class _Scopes:
     def verdicts(self) -> list[Verdict]:
         """What was judged about pairs and leads to anything, once merges were asked for."""
         return [verdict for scope in self.collapsed for verdict in self._said[scope]]
+
+    def judge_alone(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
+        """The verdict on texts that stand in no store, as a draft against its sources is judged."""
+        self._alone = self._alone or self._kind.judge(self._view, self._means, lambda *_: None)
+        return self._alone.drafted(new, others)
 
     def merges(self, gone: set[str]) -> list[Consolidated]:
         """The merges of all scopes, drafted anew where a scope changed or something else of it goes."""

@@ -118,6 +118,9 @@ class Hooks(Protocol):
     # Exact copies are put aside before anything is judged, and follow the one that stands for them; not where
     # `unite` must see them to choose who stays.
     collapses: bool = False
+    # A memory is one text, of which a person keeps one wording where two cannot be joined; what has parts is
+    # asked about part by part.
+    words_stay: bool = False
     # What verdicts and merges of a scope depend on besides its units, the limits and the models, so that they
     # may be kept until one of these changes; None where that cannot be said.
     keeps: str | None = None

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple, Self
 from ...models.guards import compare
 from ...models.merger import CERTAIN, MergeRefused, puts_together, whole_of
 from ...models.same_statement import statement_key
-from ...models.text.statements import sentences
+from ...models.text.statements import sentences, split_statements
 from ...records import LAST_STATED_KEY, Candidate, Label, Memory, Scope, Verdict, noted_moment, rejection_key
-from ..judging.judge import EXACT, one_statement, same_evidence
+from ..judging.judge import EXACT, are_rivals, one_statement, same_evidence
 from ..judging.subjects import NO_KEYS, KeysOf, MetadataKeys, apart, signature
 from ..plan import draft_id
 from .hooks import Entails, United, extractive
@@ -33,6 +33,8 @@ SAID = 0.8  # entailment from which one of two memories that are one fact withou
 EACH_SAID = 0.6  # the same where each says the other
 EQUALLY = 0.1  # difference of the two directions up to which each of two such memories says the other
 LONG_AGO = datetime.min.replace(tzinfo=UTC)  # stands for an unknown date where the earlier one counts less
+
+_NOT_BESIDE = (Label.DUPLICATE, Label.CONTRADICTION)  # what two statements of one text are not to each other
 
 Pair = tuple[str, str]
 JudgeNew = Callable[[Sequence[Memory], Sequence[Memory]], tuple[Verdict, ...]]
@@ -234,7 +236,7 @@ class _Pass:
                 item.veto for item in compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
             ):
                 return None
-        if not united.observations and puts_together(united.text, [memory.text for memory in members]):
+        if not united.observations and repeats(united.text, members, self.judge_new):
             return None  # two sentences that say one thing: which of them goes, a person says
         # A new text stands only if the judge calls it a duplicate of each source, directly.
         proof = {item.pair.a: item for item in self.judge_new([fused(members, united.text)], members)}
@@ -247,6 +249,27 @@ class _Pass:
         if all(memory.id in proof and proof[memory.id].auto for memory in members):
             return Consolidated.of(members, united, [proof[memory.id] for memory in members])
         return None
+
+
+def repeats(text: str, members: Sequence[Memory], judge_new: JudgeNew) -> bool:
+    """Whether a drafted text says one thing twice, or says two things that exclude each other.
+
+    Two statements are judged unless one member has both.
+    """
+    sources = [member.text for member in members]
+    if puts_together(text, sources):
+        return True
+    said = [split_statements(sentence) for sentence in sentences(text)]
+    own = [set(map(statement_key, sentences(source))) for source in sources]
+    for some, others in itertools.combinations(zip(sentences(text), said, strict=True), 2):
+        if any({statement_key(some[0]), statement_key(others[0])} <= keys for keys in own):
+            continue
+        for one, other in itertools.product(some[1], others[1]):
+            first = replace(members[0], id="1", text=one)
+            second = replace(members[0], id=draft_id([first]), text=other)
+            if any(v.label in _NOT_BESIDE or are_rivals(v) for v in judge_new([second], [first])):
+                return True
+    return False
 
 
 def draft_merges(
