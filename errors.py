@@ -54,6 +54,10 @@ class RefusedChangeError(StoreError):
     """One change is impossible: what it changes moved, or may not be written; the others go on."""
 
 
+class UnreadableError(RefusedChangeError):
+    """What the store tells of one memory is no record of it, so that nothing may rest on it."""
+
+
 class StoreLockedError(StoreError):
     """Another process holds the store, or another run is under way."""
 

@@ -398,3 +398,4 @@ class UndoResult:
     restored: int = 0
     withdrawn: int = 0  # memories that the run had added and that are gone again
     kept: tuple[tuple[str, str], ...] = ()  # memories that changed since and were left alone, and why
+    lost: tuple[tuple[str, str], ...] = ()  # memories that could not be brought back, and why

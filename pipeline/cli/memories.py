@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...errors import UsageError
-from ..answers import Answer
+from ...errors import StoreError, UsageError
 from ..plan import RunResult, UndoResult
 from ..reporting.text import day, one_line, visible
 from ..stores.base import LINKS, ScopeFilter
+from ..writing.journal import RunState
 from .asking import confirmed
 from .night import show_last
 from .opening import (
@@ -278,7 +278,7 @@ def undo(options: Options, run: str | None, *, ids: tuple[str, ...]) -> None:
     scopes = options.named_scopes()
     with open_session(options) as session, session.locked():
         done = session.undo(run, now=options.clock, only=ids, scopes=scopes if scopes.ids else None)
-        _echo_result(done, session.answered)
+        _echo_result(session, done)
 
 
 @command("store")
@@ -287,7 +287,7 @@ def resume(options: Options, run: str | None) -> None:
     """Finish RUN, or the newest run that was interrupted; the journal knows the store of RUN."""
     options = keep(recalled(options, run))
     with open_session(options) as session, session.locked():
-        _echo_result(session.resume(run, now=options.clock), session.answered)
+        _echo_result(session, session.resume(run, now=options.clock))
 
 
 @command("store")
@@ -327,7 +327,7 @@ def _withdraw(session: Session, named: tuple[str, ...]) -> None:
     click.echo(f"Withdrawn: {len(chosen)}. It may be proposed again.")
 
 
-def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> None:
+def _echo_result(session: Session, result: RunResult | UndoResult) -> None:
     from ..reporting import report
 
     if isinstance(result, RunResult):
@@ -335,7 +335,13 @@ def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> N
         return
     click.echo(report.undo_summary(result))
     click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
-    if any(each.run == result.run and not each.closes for each in answers):
+    if any(each.run == result.run and not each.closes for each in session.answered):
         click.echo("Conflicts that had been answered are open again.", err=True)
     for memory_id, reason in result.kept:
         click.echo(visible(f"Left alone: memory {memory_id}: {reason}"))
+    for memory_id, reason in result.lost:
+        click.echo(visible(f"Not brought back: memory {memory_id}: {reason}"))
+    if result.lost:
+        may = session.journal.run(result.run).state is not RunState.UNDONE
+        more = f"; `mem0-dream undo {result.run}` tries again" if may else ""
+        raise StoreError(f"Of run {result.run} {len(result.lost)} could not be brought back{more}.")

@@ -207,8 +207,9 @@ class Tools:
     ) -> Data:
         """Take a run back: restore what it removed, withdraw what it added."""
         done = session.undo(run, now=self._access.clock())
-        kept = [{"memory": name, "reason": reason} for name, reason in done.kept]
-        return {**asdict(done), "summary": undo_summary(done), "kept": kept}
+        told = {name: getattr(done, name) for name in ("kept", "lost")}
+        named = {k: [{"memory": name, "reason": why} for name, why in each] for k, each in told.items()}
+        return {**asdict(done), "summary": undo_summary(done), **named}
 
     def status(self, session: Session) -> Data:
         """What the store holds, what was done to it, and what the person answered; changes nothing."""

@@ -77,6 +77,7 @@ class ReviewDesk:
             result = session.undo(run, now=self.access.clock(), actions=[action] if action else ())
             reopened = any(kept.run == run and not kept.closes for kept in session.answered)
         kept = [f"Left alone: memory {name}: {reason}" for name, reason in result.kept]
+        kept += [f"Not brought back: memory {name}: {reason}" for name, reason in result.lost]
         told = ". ".join(visible(line) for line in (report.undo_summary(result), *kept))
         again = " Conflicts that had been answered are open again." if reopened else ""
         return f"{told}. What was taken back is not proposed again.{again}"

@@ -7,10 +7,18 @@ at no moment absent from the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 
-from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
+from ...errors import (
+    IncompleteListingError,
+    JournalError,
+    PlanFileError,
+    RefusedChangeError,
+    StoreError,
+    UnreadableError,
+)
 from ...records import SUPERSEDED_KEYS, SUPERSEDES_KEY, ActionKind, Memory
 from ..answers import Say, content_key, taken_back
 from ..plan import (
@@ -27,7 +35,7 @@ from ..plan import (
     acts,
 )
 from ..planning.plan_file import dump_plan, parse_plan
-from ..stores.base import Add, Amend, Change, Delete, Restore, Retire, Store, Update
+from ..stores.base import Add, Amend, Change, Delete, Restore, Retire, Snapshot, Store, Update
 from .access import AccessLog
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState, copied
 
@@ -70,7 +78,7 @@ class Writer:
         if not touched:
             return run_result("", plan, {}, ())
         parts = (touched[start : start + READ_AT_ONCE] for start in range(0, len(touched), READ_AT_ONCE))
-        copies = [copied(each) for part in parts for each in self._store.fetch(part).values()]
+        copies = [copied(each) for part in parts for each in self._read(part)]
         self._store.begin(run)
         expiring = frozenset(retires if retire_on else ())
         place, text = self._store.fingerprint, dump_plan(plan)
@@ -106,6 +114,8 @@ class Writer:
         self._store.undo(run.id, whole=part is None)
         restored = withdrawn = 0
         kept: list[tuple[str, str]] = []
+        lost: list[tuple[str, str]] = []
+        again = False  # whether what is lost may come back with another try
         actions = {action.id: action for action in plan.actions}
         for change in reversed(self._journal.changes(run.id)):
             if change.state is ChangeState.TAKEN_BACK or (part is not None and change.action not in part):
@@ -117,16 +127,31 @@ class Writer:
                     withdrawn += counts
                 elif self._put_back(run, change, actions[change.action]):
                     restored += change.operation is not Operation.AMEND
-            except RefusedChangeError as moved:
-                kept.append((change.memory or change.action, str(moved)))
+            except (StoreError, JournalError) as failed:
+                if not (failed.ids or isinstance(failed, RefusedChangeError)):
+                    raise  # it is not about this memory alone
+                moved = isinstance(failed, RefusedChangeError) and not isinstance(failed, UnreadableError)
+                (kept if moved else lost).append((change.memory or change.action, str(failed)))
+                again |= not moved and isinstance(failed, StoreError)
             else:
                 self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory)
-        standing = part is not None and any(
-            change.state is not ChangeState.TAKEN_BACK and change.action not in part
-            for change in self._journal.changes(run.id)
-        )
-        self._journal.set_state(run.id, RunState.APPLIED if standing else RunState.UNDONE, at=at)
-        return UndoResult(run.id, restored, withdrawn, tuple(kept))
+        standing = part is not None and self._stands(run, besides=part)
+        self._journal.set_state(run.id, RunState.APPLIED if standing or again else RunState.UNDONE, at=at)
+        return UndoResult(run.id, restored, withdrawn, tuple(kept), tuple(lost))
+
+    def _stands(self, run: Run, *, besides: Collection[str]) -> bool:
+        """Whether anything stands of a run but for these actions."""
+        changes = (each for each in self._journal.changes(run.id) if each.action not in besides)
+        return any(change.state is not ChangeState.TAKEN_BACK for change in changes)
+
+    def _read(self, ids: Sequence[str]) -> Iterator[Snapshot]:
+        """Records to copy; of one that cannot be read there is no copy, and so it will not be touched."""
+        try:
+            yield from self._store.fetch(ids).values()
+        except UnreadableError:
+            for memory_id in ids:
+                with contextlib.suppress(UnreadableError):
+                    yield from self._store.fetch([memory_id]).values()
 
     def _note_undo(self, run: Run, plan: Plan, *, at: datetime, part: Collection[str] | None) -> None:
         """Before the first step back, note an undo as an answer, and withdraw those of its run."""
@@ -189,6 +214,7 @@ class Writer:
         members = {member.id: member for member in action.members}
         if not made:
             self._check(members.values())
+            self._check_copies(run, members.values())
         survivor = self._ensure_survivor(run, action, made)
         for memory_id in action.removes:
             self._remove(run, action, members[memory_id], made, into=survivor)
@@ -210,6 +236,18 @@ class Writer:
                 raise RefusedChangeError(f"memory {member.id} changed since the plan was made")
             if memory.pinned:
                 raise RefusedChangeError(f"memory {member.id} was pinned since the plan was made")
+
+    def _check_copies(self, run: Run, members: Iterable[Member]) -> None:
+        """What the journal holds of the members must be what the plan saw: an undo has nothing else."""
+        for member in members:
+            try:
+                copy = self._store.parse(self._journal.snapshot(run.id, member.id))
+            except JournalError as missing:
+                if not missing.ids:
+                    raise
+                raise RefusedChangeError(f"memory {member.id} could not be copied beforehand") from missing
+            if copy.text_hash != member.text_hash or copy.updated_at != member.updated_at:
+                raise RefusedChangeError(f"the copy of memory {member.id} is not what the plan saw")
 
     def _ensure_survivor(self, run: Run, action: Action, made: list[Recorded]) -> str | None:
         if isinstance(action, Merge) and action.adds:

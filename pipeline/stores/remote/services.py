@@ -65,6 +65,8 @@ def open_platform(
     with contextlib.ExitStack() as opened:  # as mem0's own client asks which project the key belongs to
         opened.callback(client.close)
         told = store._ask("opening the project", "GET", "/v1/ping/")
+        if not isinstance(told, Mapping):
+            raise store._misshapen("answer")
         own = {name: told.get(name) for name in ("org_id", "project_id")}
         for name, wanted in (("org", org), ("project", project)):
             if wanted and wanted != (held := own[f"{name}_id"]):
@@ -137,7 +139,9 @@ class PlatformStore(RemoteStore):
         scope: list[Any] = [{name: held} for name, held in sorted(ids.items())] or [_ANYTHING]
         for value in values:
             page = self._page({"AND": [*scope, {"metadata": {key: value}}]}, 1, merged=True)
-            rows += [row for row in page.get("results", ()) if row_metadata(row).get(key) == value]
+            if not isinstance(page.get("results"), list):
+                raise self._misshapen("listing")
+            rows += [row for row in page["results"] if row_metadata(row).get(key) == value]
         return rows
 
     def _post(self, new: Add, day: str | None) -> str | None:
@@ -180,7 +184,8 @@ class PlatformStore(RemoteStore):
         if status in _RUNNING:
             raise StoreError("The platform has not finished adding a memory; run again, or resume, later.")
         results = answer.get("results") if isinstance(answer, Mapping) else answer
-        return next((str(item["id"]) for item in results or () if item.get("id")), None)
+        rows = [row for row in results if isinstance(row, Mapping)] if isinstance(results, list) else []
+        return next((str(row["id"]) for row in rows if row.get("id")), None)
 
     def _event(self, event_id: str) -> Mapping[str, Any]:
         told: Mapping[str, Any] = {"status": "RUNNING"}
@@ -189,8 +194,10 @@ class PlatformStore(RemoteStore):
                 break
             told = self._caller.look(
                 lambda: self._ask("the state of an addition", "GET", f"/v1/event/{event_id}/"),
-                until=lambda event: event.get("status") not in _RUNNING,
+                until=lambda event: not isinstance(event, Mapping) or event.get("status") not in _RUNNING,
             )
+            if not isinstance(told, Mapping):
+                raise self._misshapen("answer")
         return told
 
 
@@ -258,6 +265,7 @@ class ServerStore(RemoteStore):
     fidelity = table_lines("listings", "server")
     scope_keys = ("user_id", "agent_id", "run_id")
     record_path, search_path = "/memories/{}", "/search"
+    null_is_gone = True
 
     def _listing(self, ids: Mapping[str, str]) -> Listed:
         totals, gaps = self._totals(), [*self._known_faults()]
@@ -300,7 +308,7 @@ class ServerStore(RemoteStore):
 
     def _totals(self) -> dict[tuple[str, str], int]:
         entities = self._ask("listing entities", "GET", "/entities")
-        if not isinstance(entities, list):
+        if not isinstance(entities, list) or not all(_tells_entity(item) for item in entities):
             raise self._misshapen("list of entities")
         return {
             (_ENTITIES[item["type"]], str(item["id"])): int(item["total_memories"])
@@ -324,3 +332,7 @@ class ServerStore(RemoteStore):
             return ("the server does not say which vector store it keeps memories in",)
         reason = LISTING_FAULTS.get(provider)
         return (f"the server keeps memories in {provider}: {reason}",) if reason else ()
+
+
+def _tells_entity(item: object) -> bool:
+    return isinstance(item, Mapping) and {"id", "type", "total_memories"} <= item.keys()

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from ....errors import ConfigError, DreamError, RefusedChangeError, StoreError
+from ....errors import ConfigError, DreamError, RefusedChangeError, StoreError, UnreadableError
 from ....models.http import failure_of
 from ....records import Memory, Scope, as_utc, says_pinned, text_hash
 from .. import base
@@ -39,6 +39,7 @@ _NOTES = frozenset({DATES_KEY, RESTORED_KEY, MARK_KEY})
 _LEFT_ALONE = ("immutable", "replaced_by", "synthesized")
 _PAST = frozenset({"superseded", "merged", "archived", "deleted"})
 _SEARCH_BOUNDS = (20, 1000)
+NULL = "null"  # an answer without anything in it, which is not yet that something is gone
 _QUERY_CHARACTERS = 2_000  # more of a text says nothing more to a search
 
 
@@ -132,6 +133,7 @@ class RemoteStore(Store):
     scope_keys: tuple[str, ...]  # the ids by which the service scopes memories
     record_path: str  # of one record, by its id
     search_path: str
+    null_is_gone = False  # whether the service says null, instead of 404, of a record that is not there
     _listing: Callable[[Mapping[str, str]], Listed]  # of every record that holds these ids
     # Records of which a metadata key holds one of the values, in a scope.
     _marked: Callable[[str, Sequence[str], Mapping[str, str]], list[Row]]
@@ -161,16 +163,33 @@ class RemoteStore(Store):
                 return None
             raise StoreError(f"{self._caller.service} was not reached: an answer without content said 404.")
         response.raise_for_status()
-        return response.json()
+        answer = response.json()
+        return NULL if answer is None else answer
+
+    def _read(self, what: str, fits: Callable[[Any], bool], *request: Any, **more: Any) -> Any:
+        """What a request about one memory gives; asked again if it does not fit, then `UnreadableError`."""
+        odd: list[Any] = []
+        for _ in range(2):
+            if fits(answer := self._ask(what, *request, **more)):
+                return answer
+            odd.append(answer)
+        if self.null_is_gone and odd == [NULL, NULL]:
+            return None
+        raise UnreadableError(f"the {self.kind}'s answer to {what} has another form than expected")
 
     def _misshapen(self, what: str) -> StoreError:
         return StoreError(f"The {self.kind}'s {what} has another form than expected; nothing was changed.")
 
     def _get(self, memory_id: str) -> Row | None:
-        """One record; None only if the service itself says that there is none."""
-        row = self._ask(f"reading memory {memory_id}", "GET", self._path(memory_id), missing_ok=True)
-        if row is not None and not (isinstance(row, Mapping) and "memory" in row):
-            raise self._misshapen("record")
+        """One record, under the id that was asked for; None only if the service says that there is none."""
+
+        def fits(row: Any) -> bool:
+            return row is None or (
+                isinstance(row, Mapping) and "memory" in row and row.get("id") == memory_id
+            )
+
+        what, path = f"reading memory {memory_id}", self._path(memory_id)
+        row: Row | None = self._read(what, fits, "GET", path, missing_ok=True)
         return row
 
     def _put(self, memory_id: str, changes: Mapping[str, Any]) -> None:
@@ -182,8 +201,8 @@ class RemoteStore(Store):
 
     def _search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
         content = {"query": query, "filters": self._wanted(ids), "top_k": bound, "threshold": 0.0}
-        answer = self._ask("searching", "POST", self.search_path, json=content)
-        return [str(row["id"]) for row in answer.get("results", ())]
+        answer = self._read("searching", _lists_rows, "POST", self.search_path, json=content)
+        return [str(row["id"]) for row in answer["results"]]
 
     def _path(self, memory_id: str) -> str:
         return self.record_path.format(quote(memory_id, safe=""))
@@ -335,6 +354,11 @@ def _restored_metadata(snapshot: Snapshot, memory: Memory, *, renamed: bool = Tr
     note = dates_note(memory.text, created=memory.created_at, updated=memory.updated_at)
     former = {RESTORED_KEY: snapshot.id} if renamed else {}
     return row_metadata(snapshot.payload) | {DATES_KEY: note} | former
+
+
+def _lists_rows(answer: Any) -> bool:
+    rows = answer.get("results") if isinstance(answer, Mapping) else None
+    return isinstance(rows, list) and all(isinstance(row, Mapping) and "id" in row for row in rows)
 
 
 def _differing(row: Row, wanted: Mapping[str, Any]) -> list[str]:

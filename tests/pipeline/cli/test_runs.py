@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -9,6 +10,7 @@ from builders import NOW, memory
 from click.testing import CliRunner
 from e2e_cli import ALICE, REPORT, Invoke, run_named_in, went_away, whole
 from markdown_trees import MEMORY, fingerprint, write_tree
+from mem0_dream.errors import StoreError
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.options import Options
@@ -58,6 +60,33 @@ class TestCommands:
         left = dream("undo").stdout.splitlines()[1]
         assert left == "Left alone: memory bug: it was written anew since the run"
         assert store.rows["bug"]["text"] == "Fixed the login bug of June."
+
+    def test_undo_goes_on_after_what_cannot_be_brought_back_and_says_so(
+        self, store: InMemoryStore, dream: Invoke, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = whole(store)
+        dream(*ALICE, "--auto", "--only", "prunes")
+        write = store.write
+
+        def failing(change: Any) -> str:
+            if change.snapshot.id == "bug":
+                raise StoreError("The store did not keep memory bug.", ids=("bug",))
+            return write(change)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "write", failing)
+            told = dream("undo", code=4)
+        name = told.stdout.split()[1]
+        assert told.stdout.splitlines() == [
+            f"Run {name} taken back — restored: 1, withdrawn: 0",
+            "Not brought back: memory bug: The store did not keep memory bug.",
+        ]
+        last = told.stderr.splitlines()[-1]
+        again = f"mem0-dream undo {name}"
+        assert last.startswith(f"mem0-dream: Of run {name} 1 could not be brought back; `{again}")
+        assert whole(store) != before
+        dream("undo", name)
+        assert whole(store) == before
 
     def test_a_plan_on_the_output_can_be_applied_from_the_input(self, store, dream):
         before = whole(store)

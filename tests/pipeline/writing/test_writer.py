@@ -2,15 +2,17 @@
 
 import copy
 import itertools
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
 from builders import NOW, duplicates, memory, plan_of
 from hypothesis import HealthCheck, given, settings, strategies as st
 from killing import dies
-from mem0_dream.errors import BudgetExceededError, JournalError
+from mem0_dream.errors import BudgetExceededError, JournalError, StoreError
 from mem0_dream.pipeline.plan import RunResult
 from mem0_dream.pipeline.planning.budget import check_budget
+from mem0_dream.pipeline.stores.base import Restore
 from mem0_dream.pipeline.writing.access import AccessLog
 from mem0_dream.pipeline.writing.journal import Journal, RunState
 from mem0_dream.pipeline.writing.writer import Writer
@@ -138,6 +140,75 @@ def test_a_fact_is_never_absent(night):
 
     night.store.after_write = watch
     assert night.apply().merged == 2
+
+
+ODD_COPIES = {
+    "there is none": lambda found: found.pop("old"),
+    "it is of another": lambda found: found.update(old=replace(found["x"], id="old")),
+}
+
+
+@pytest.mark.parametrize("case", ODD_COPIES)
+def test_what_was_not_copied_as_it_was_planned_is_not_touched(night, monkeypatch, case):
+    """An undo would have nothing else to bring it back from."""
+    fetch, first = night.store.fetch, []
+
+    def once(ids):
+        found = fetch(ids)
+        if not first:
+            found |= fetch(["x"])
+            ODD_COPIES[case](found)
+            found.pop("x")
+            first.append(1)
+        return found
+
+    monkeypatch.setattr(night.store, "fetch", once)
+    result = night.apply()
+    ((name, why),) = result.moved
+    assert (name, result.merged, result.pruned) == ("p1", 2, 0)
+    assert "could not be copied" in why or "is not what the plan saw" in why
+    assert "old" in night.store.rows
+    assert night.undo().lost == ()
+    assert night.as_before()
+
+
+def test_an_undo_goes_on_after_what_it_cannot_bring_back_and_names_it(night, monkeypatch):
+    night.apply()
+    night.journal.tell("DELETE FROM snapshots WHERE memory = 'old'")
+    broken, write = {"t1"}, night.store.write
+
+    def failing(change):
+        if isinstance(change, Restore) and change.snapshot.id in broken:
+            raise StoreError("The store did not keep memory t1.", ids=("t1",))
+        return write(change)
+
+    monkeypatch.setattr(night.store, "write", failing)
+    undone = night.undo()
+    assert (undone.restored, undone.kept) == (4, ())
+    assert dict(undone.lost) == {
+        "old": "Run r1 holds no copy of memory old.",
+        "t1": "The store did not keep memory t1.",
+    }
+    assert night.before[0].keys() - night.store.rows.keys() == {"old", "t1"}
+    assert night.journal.run("r1").state is RunState.APPLIED  # so that it can be tried again
+    broken.clear()
+    assert [name for name, _ in night.undo().lost] == ["old"]
+    assert night.before[0].keys() - night.store.rows.keys() == {"old"}
+    assert night.journal.run("r1").state is RunState.UNDONE
+
+
+def test_an_undo_stops_where_the_store_is_gone(night, monkeypatch):
+    night.apply()
+
+    def down(_change):
+        raise StoreError("Nothing answers.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(night.store, "write", down)
+        with pytest.raises(StoreError, match="Nothing answers"):
+            night.undo()
+    night.resume()
+    assert night.as_before()
 
 
 @pytest.mark.parametrize("order", ["mpc", "cpm", "pcm"])
