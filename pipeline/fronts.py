@@ -8,10 +8,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..records import Inventory, Memory
+from ..errors import BudgetExceededError
+from ..records import Inventory, Memory, Scope
 from .answers import Answer
 from .engine import Session
-from .plan import Action, Plan, RunResult, acts
+from .judging.inventory import Judging
+from .judging.subjects import keys_by_scope
+from .plan import Action, Merge, Plan, RunResult, acts
+from .planning.budget import affordable
+from .planning.fates import Fate, Standing, actions_on
 from .planning.forgetting import rank
 from .planning.hooks import Proposal
 from .planning.plan_file import parse_plan
@@ -39,6 +44,48 @@ class StoreAccess:
     spoken: Callable[[str], str] = str  # makes the commands that a sentence names complete
     calibrate: Callable[[], str] = str  # fits the thresholds to the answers, and says what they reach
     retire: bool | None = None  # see `Session.apply`
+
+
+class Fates:
+    """What a pass would do about any two memories of a scope."""
+
+    def __init__(self, session: Session, scope: Scope, memories: Iterable[Memory], *, now: datetime) -> None:
+        """Look at the scope, or at the whole store where memories belong to nobody, as a pass does."""
+        kind, inventory = session.kind, session.inventory or session.read(ScopeFilter())
+        self._settings = session.settings
+        self._alone = Judging.by(
+            session.models,
+            session.settings.model_copy(update={"floor": -1.0}),
+            keys_by_scope((each for each in memories if each.scope == scope), settings=session.settings),
+        )
+        if kind.scoped:
+            mine = tuple(memory for memory in inventory.memories if memory.scope == scope)
+            inventory = replace(inventory, memories=mine)
+        self._inventory, self._plan = inventory, session.look(inventory, now=now).asked
+        self._unattended = session.look(inventory, now=now, unattended=True).plan
+        means = session.means(now)
+        self._standing = Standing(kind, kind.view(inventory, means), means)
+
+    def of(self, a: Memory, b: Memory) -> Fate:
+        """The same of two memories, which are of this scope."""
+        alone = self._alone.of_two(a, replace(b, category=a.category))
+        together, asked, ahead = actions_on(self._plan, a.id, b.id)
+        out = next((each.id for each in (a, b) if each.id not in self._standing.units), "")
+        compared = not out and a.category == b.category
+        here, beside = self._standing.of(a.id, b.id) if compared else (None, 0)
+        held = self._held(a, b) if isinstance(together, Merge) and not asked else ""
+        found = Fate(alone=alone, here=here, beside=beside, out=out, together=together)
+        return replace(found, asked=asked, ahead=ahead, held=held)
+
+    def _held(self, a: Memory, b: Memory) -> str:
+        found, asked, _ = actions_on(self._unattended, a.id, b.id)
+        if found is None or asked:
+            return "once a person has agreed"
+        try:
+            kept = affordable(self._unattended, self._settings)[0].actions
+        except BudgetExceededError:
+            kept = ()
+        return "" if found.id in {action.id for action in kept} else "once the delete budget allows it"
 
 
 def done_by(session: Session, result: RunResult) -> list[Action]:

@@ -31,7 +31,7 @@ from .options import TROUBLE, Options, command, keep, moment
 from .terminal import answer, echo, tell
 
 if TYPE_CHECKING:
-    from ...records import Memory, Verdict
+    from ...records import Memory
     from ..engine import Session
 
 
@@ -70,7 +70,8 @@ def status(options: Options, *, check: bool, repeated: bool) -> None:
 @click.argument("first")
 @click.argument("second")
 def why(options: Options, first: str, second: str) -> None:
-    """Say how two memories are judged and why, whether or not anything is proposed about them."""
+    """Say what a pass does about two memories, how they are judged and why."""
+    from ..fronts import Fates
     from ..reporting.pair import pair_lines
 
     with open_session(options) as session:
@@ -78,9 +79,11 @@ def why(options: Options, first: str, second: str) -> None:
         a, b = (found(session, memories, text) for text in (first, second))
         given = (each for each in session.answered if {item.id for item in each.about} >= {a.id, b.id})
         answered = [f"{each.at:%Y-%m-%d}: {each.say.spoken}" for each in given]
-        verdict = _judged(session, a, b, memories)
+        fate = None
+        if a.scope == b.scope and a.id != b.id:
+            fate = Fates(session, a.scope, memories, now=options.moment).of(a, b)
         a, b = (replace(memory, text=session.shown(memory.text)) for memory in (a, b))
-        echo(map(session.shown, pair_lines(session.store.kind, a, b, verdict, answered)))
+        echo(map(session.shown, pair_lines(session.store.kind, a, b, fate, answered)))
 
 
 @command("store", "scope", "plan", "json")
@@ -107,19 +110,6 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
     nothing = f"Nothing about that is known{then}." if query else f"Nothing is known{then}."
     lines = spoken_versions(shown, every, kind) or [nothing, *known]
     answer({"versions": list(map(asdict, shown))}, lines, as_json=options.as_json)
-
-
-def _judged(session: Session, a: Memory, b: Memory, among: Iterable[Memory]) -> Verdict | None:
-    """The verdict on two memories, however far apart they are; None if they are never compared."""
-    if a.scope != b.scope or a.id == b.id:
-        return None
-    from ..judging.inventory import Judging
-    from ..judging.subjects import keys_by_scope
-
-    pair = [a, replace(b, category=a.category)]
-    limits = session.settings
-    keys = keys_by_scope((each for each in among if each.scope == a.scope), settings=limits)
-    return Judging.by(session.models, limits.model_copy(update={"floor": -1.0}), keys).of_two(*pair)
 
 
 @command("store", "scope", "plan", "json")

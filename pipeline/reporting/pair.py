@@ -11,45 +11,117 @@ from ...models.guards import WHOLE
 from ...records import Evidence, Label, Memory, Verdict
 from ..judging.check import Checked, Finding
 from ..judging.judge import left_to_person
+from ..plan import Action, Merge, Prune, Resolve
+from ..planning.fates import Fate
 from .text import day, excerpts, one_line, spoken_ids, visible, whole
 
 SHOWN_WORDS = 4  # of a text that only it says
 DETAIL_WIDTH = 200  # characters of a detail that are shown at most
 
 
-def pair_lines(
-    kind: str, a: Memory, b: Memory, verdict: Verdict | None, answered: Sequence[str]
-) -> list[str]:
-    """Two memories, how they are judged and why, whether or not anything is proposed about them."""
-    short = spoken_ids([a.id, b.id], kind)
+def pair_lines(kind: str, a: Memory, b: Memory, fate: Fate | None, answered: Sequence[str]) -> list[str]:
+    """Two memories, what a pass does about them, how they are judged and why."""
+    others = (member.id for action in (fate.ahead if fate else ()) for member in action.members)
+    short = spoken_ids([a.id, b.id, *others], kind)
     lines: list[str] = []
     for side, memory, text in zip("AB", (a, b), excerpts(a.text, b.text), strict=True):
         pinned = ", pinned: never touched" if memory.pinned else ""
         lines.append(visible(f"{side}: [{kind}:{short[memory.id]}] {day(memory.stated_at)}{pinned}"))
         lines.append(text.behind("    "))
-    return [*lines, *_verdict_lines(a, b, verdict), *(f"Answered {answer}" for answer in answered)]
+    names = {name: f"[{kind}:{told}]" for name, told in short.items()} | {a.id: "A", b.id: "B"}
+    told = _fate_lines(a, b, fate, names)
+    return [*lines, *told, *(f"Answered {answer}" for answer in answered)]
 
 
-def _verdict_lines(a: Memory, b: Memory, verdict: Verdict | None) -> list[str]:
+def _fate_lines(a: Memory, b: Memory, fate: Fate | None, names: Mapping[str, str]) -> list[str]:
     if a.id == b.id:
         return ["This is one memory."]
     if a.scope != b.scope:
         return [visible(f"Never compared: A is of {a.scope}, B of {b.scope}.")]
-    if verdict is None:
+    if fate is None or fate.alone is None:
         return ["Not compared."]
-    told = {
-        Label.DUPLICATE: "The same fact; a pass merges them by itself."
-        if verdict.auto
-        else "Likely the same fact; only a person may merge them.",
-        Label.CONTRADICTION: "A contradiction; a person chooses.",
-        Label.DISTINCT: "Different facts; both stay.",
-        Label.UNSURE: "Unsure; only a person can decide.",
-    }[verdict.label]
-    apart = a.category != b.category
-    other = [visible(f"They are of different categories: {a.category}, {b.category}.")] if apart else []
+    verdict = fate.here or fate.alone
     turned = verdict.pair.a == b.id
     said = reasons(verdict, (b.text, a.text) if turned else (a.text, b.text), flipped=turned)
-    return [told, *other, *([said] if said else []), scores(verdict)]
+    more = [_alone(fate)] if fate.moved else []
+    return [visible(_does(a, b, fate, names)), *more, *([said] if said else []), scores(verdict)]
+
+
+def _does(a: Memory, b: Memory, fate: Fate, names: Mapping[str, str]) -> str:
+    """What a pass does or asks about two memories, or why it does not."""
+    if isinstance(fate.together, Resolve):
+        sure = fate.label is Label.CONTRADICTION
+        return "A contradiction; a person chooses." if sure else "Unsure; a pass asks which of the two holds."
+    if fate.together is not None:
+        return (
+            "Likely the same fact; a pass asks, and only a person may merge them."
+            if fate.asked
+            else f"The same fact; a pass merges them {fate.held or 'by itself'}."
+        )
+    if a.category != b.category:
+        return f"Never compared by a pass: they are of different categories, {a.category} and {b.category}."
+    return _left(a, b, fate, names)
+
+
+def _left(a: Memory, b: Memory, fate: Fate, names: Mapping[str, str]) -> str:
+    """Why a pass neither does nor asks anything about two memories of one category."""
+    if fate.out:
+        pinned = any(each.pinned for each in (a, b) if each.id == fate.out)
+        goes = [each for each in fate.ahead if fate.out in each.removes]
+        why = _ahead(goes[0], a, b, names) if goes else ""
+        why = (
+            why or f"{names[fate.out]} is {'pinned' if pinned else 'retired, says nothing, or is no memory'}"
+        )
+        return f"Not compared by a pass: {why}."
+    if fate.label is Label.DISTINCT:
+        return "Different facts; both stay."
+    what = _WHAT[fate.label, fate.certain]
+    if not fate.ahead:
+        return f"{what}; nothing is proposed: it was answered before, or no text holds both."
+    first = min(fate.ahead, key=lambda action: _FIRST.get(type(action), len(_FIRST)))
+    return f"{what}, but {_ahead(first, a, b, names)} first; the next pass looks at what is left."
+
+
+_WHAT = {
+    (Label.DUPLICATE, True): "The same fact",
+    (Label.DUPLICATE, False): "Likely the same fact",
+    (Label.CONTRADICTION, False): "A contradiction",
+    (Label.UNSURE, False): "Unsure",
+}
+_FIRST: dict[type, int] = {Prune: 0, Merge: 1, Resolve: 2}
+
+
+def _ahead(action: Action, a: Memory, b: Memory, names: Mapping[str, str]) -> str:
+    one = next(each.id for each in (a, b) if each.id in {member.id for member in action.members})
+    rest = [names[member.id] for member in action.members if member.id != one]
+    match action:
+        case Prune():
+            return f"{names[one]} is proposed to go ({action.reason})"
+        case Merge() if one in action.removes:
+            into = names[action.survivor] if action.survivor else "one text with " + " and ".join(rest)
+            return f"{names[one]} goes into {into}"
+        case Merge():
+            return f"{names[one]} takes in {' and '.join(rest)}"
+        case Resolve():
+            return f"it is asked whether {names[one]} or {' and '.join(rest)} holds"
+        case _:
+            return f"{names[one]} is worded anew"
+
+
+def _alone(fate: Fate) -> str:
+    """What the two would be by themselves."""
+    alone = fate.alone
+    assert alone is not None  # noqa: S101  (else nothing moved)
+    likely = max(alone.probabilities[:2])
+    would = {
+        Label.DUPLICATE: f"{'' if alone.auto else 'likely '}the same fact ({likely:.0%})",
+        Label.CONTRADICTION: f"a contradiction ({likely:.0%})",
+        Label.UNSURE: f"unsure ({likely:.0%})",
+        Label.DISTINCT: "different facts",
+    }[alone.label]
+    if fate.here is None and not fate.beside:
+        return f"By themselves they would be {would}."
+    return f"By themselves they would be {would}; a pass reads them beside {fate.beside} others like them."
 
 
 def reasons(
