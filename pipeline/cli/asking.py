@@ -134,6 +134,8 @@ class Questions:
             for conflict in group if said == _EACH else ():
                 if not (gone.issuperset(conflict.a) or gone.issuperset(conflict.b)):
                     say = self._conflict(conflict, earlier.get(conflict.id))
+                    if say == _QUIT:
+                        return
                     if say in (Say.A, Say.B):
                         gone.update(() if conflict.said else conflict.b if say == Say.A else conflict.a)
 
@@ -142,14 +144,15 @@ class Questions:
         given = earlier.say if earlier is not None else None
         if given is not None:
             click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
-        meanings = _answers("conflict") | {"": given or Say.SKIP}
+        self._explain(_HELP["sides"])
+        meanings = _answers("conflict", "stop") | {"": given or Say.SKIP}
         if Say.EDIT in self._review.choices(conflict):
             meanings |= {"e": Say.EDIT, "edit": Say.EDIT}
         told = "Please answer A, B, both, same, edit, still (both hold as of today) or skip."
         say = ask(self._shown.question(conflict), "[A/B/still/skip]", meanings, told)
         if say == Say.EDIT != given:
             self._keep(conflict, say)
-        elif say != given:
+        elif say not in (given, _QUIT):
             self._review.answer(conflict.id, say, now=self._now, held=True)
         return say
 

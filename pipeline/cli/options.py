@@ -271,9 +271,7 @@ class Options:
         names = ("scorer", "encoder", "max_delete", "hygiene", "recall_check", "workers", "engine", "address")
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         given["second_opinion"] = True if self.second_opinion == "true" else self.second_opinion
-        # Who asks for prunes alone wants to see all that are due.
-        wants_all = self.assume_unread or (self.only == frozenset({"prunes"}) and not self.auto)
-        given["assume_unread"] = wants_all or None
+        given["assume_unread"] = self.assume_unread or None
         return read_settings({**section, **{name: each for name, each in given.items() if each is not None}})
 
 

@@ -197,7 +197,9 @@ def _attended(session: Session, proposal: Proposal, options: Options) -> Done | 
         echo(final.changed(shown))
         each = dict.fromkeys(("e", "each"), "each")  # asks about every change, one by one
         careful = warned(session, plan) or questions.put
-        said = confirmed(final.proposal(), default=not careful, **each)
+        open_ = sum(conflict.choice is None for conflict in plan.conflicts)
+        left = f" {counted(open_, 'conflict stays', 'conflicts stay')} open." if open_ else ""
+        said = confirmed(f"{final.proposal()}{left}", default=not careful, **each)
         if not said:
             return None
         if said != "each":

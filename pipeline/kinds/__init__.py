@@ -27,7 +27,7 @@ from ..reporting.report import Report
 from ..rules.graph_relevance import Learning, Relevance, relevance
 from ..rules.graph_use import GraphSettings
 from ..rules.hygiene import Junk, find_junk, prunes_of
-from ..rules.stale import kept_although_old, notes_of, stale_prune, vague_prune
+from ..rules.stale import by_age, notes_of, stale_prune, vague_prune
 from ..stores.base import Store
 from ..stores.graph.entities import nodes_of
 from ..writing.journal import Journal
@@ -156,18 +156,19 @@ class Mem0Kind(Kind):
         )
 
     def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:
-        """What is old, vague or junk goes; what is old is kept where its age is no reason."""
+        """What is old, vague or junk goes; where only age speaks against it a person is asked."""
         view = cast("RecordsView", view)
         aged = [memory for memory in view.living if memory.id in view.old]
         who: dict[str, Any] = {"unattended": means.unattended, "tracked": means.tracked}
-        kept = kept_although_old(aged, view.living, merges, settings=means.settings, **who)
-        old = {name: prune for name, prune in view.old.items() if name not in kept}
+        age = by_age(aged, view.living, merges, settings=means.settings, **who)
         noted = standing(means.answers, view.units, Say.NOTED)
         pairs = [[about.id for about in answer.about] for answer in noted if len(answer.about) == 2]
         verdicts = (Verdict(Candidate(a, b, 0.0), Label.UNSURE, evidence=(NOTED,)) for a, b in pairs)
-        doubts = tuple(conflict_of_pair(verdict, view.stored) for verdict in verdicts)
+        doubts = [conflict_of_pair(verdict, view.stored) for verdict in verdicts]
+        asked = [prune for name, prune in view.old.items() if name in age.asked and name not in view.vague]
+        old = {name: prune for name, prune in view.old.items() if name in age.goes}
         actions = (*{**view.vague, **old}.values(), *view.junk)
-        return Found(actions=actions, doubts=doubts, notes=notes_of(kept))
+        return Found(actions=actions, doubts=(*doubts, *asked), notes=notes_of(age.kept))
 
     def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
         """As every kind; where texts are written in place, the most complete one takes in a new text."""

@@ -27,6 +27,7 @@ from ..reporting.health import Health, graph_state
 from ..reporting.report import Report
 from ..rules import graph_use
 from ..rules.graph_use import GraphSettings
+from ..rules.stale import is_protected
 from ..stores.base import ScopeFilter
 from ..stores.graph import entities
 from ..stores.graph.entities import Node, Usage, entity_text, nodes_of, owner_of, statement
@@ -96,21 +97,22 @@ class GraphKind(Kind):
 
     def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:
         """What is forgotten, promoted, or stands twice; and observations that may say the same."""
-        view, going, held = cast("GraphView", view), list[Prune](), 0
-        for item in self._forgotten(view, means):
-            # What may be a fact about a person, and is no learning, goes by a person's word alone.
-            if means.unattended and (item.category or "").casefold() not in entities.LEARNINGS:
-                held += 1
-            else:
-                going.append(item)
+        view = cast("GraphView", view)
+        forgotten, notes = self._forgotten(view, means)
+        # What may be a fact about a person, and is no learning, goes by a person's word alone.
+        learned = [each for each in forgotten if _is_learning(each.category)]
+        asked = [each for each in forgotten if each not in learned]
+        if asked and means.unattended:
+            notes += (f"{counted(len(asked), 'memory', 'memories')} may be forgotten; a person decides.",)
+        questions = [
+            (judging.question(each) if each.same else None) or _conflict(view.nodes, each)
+            for each in self._said(forgotten)
+            if each.same or not each.sure
+        ]
         return Found(
-            actions=(*going, *self._rewrites(view, means)),
-            doubts=tuple(
-                (judging.question(each) if each.same else None) or _conflict(view.nodes, each)
-                for each in self._said(going)
-                if each.same or not each.sure
-            ),
-            notes=(f"{held} memories may be forgotten; a person decides.",) if held else (),
+            actions=(*learned, *self._rewrites(view, means)),
+            doubts=(*questions, *(() if means.unattended else asked)),
+            notes=notes,
         )
 
     def _said(self, actions: Iterable[Action]) -> list[Finding]:
@@ -240,18 +242,26 @@ class GraphKind(Kind):
         move = Rewrite.of(memory, name="broken", text="", reason=f"move {count} broken lines to the archive")
         return Plan(store.fingerprint, store.kind, now, "none", totals=(), actions=(move,))
 
-    def _forgotten(self, view: GraphView, means: Means) -> list[Prune]:
+    def _forgotten(self, view: GraphView, means: Means) -> tuple[list[Prune], tuple[str, ...]]:
+        """What may go by the record of its use, and what a person should know; never most of a graph."""
         notes, limits, now = self.store.notes, self.graph, means.now
         nodes, focus = list(view.nodes.values()), notes.noted(FOCUS)
         weights = graph_use.weights_of(nodes, now=now, settings=limits, focus=focus)
         weights |= dict.fromkeys(notes.brought_back(now, within=limits.forget_unused), 1.0)
         used = nodes if graph_use.records_use(nodes) else ()
         free = (n for n in used if not n.memory.pinned and prune_key(n.memory) not in means.rejected)
-        return [
+        found = [
             Prune.of(node.memory, reason="stale", age_days=node.usage.age_days(now), detail=why)
             for node in free
             if (why := graph_use.forget_reason(node.usage, settings=limits, now=now, weight=weights[node.id]))
+            and not is_protected(
+                replace(node.memory, text=node.statement), learning=_is_learning(node.memory.category)
+            )
         ]
+        if 2 * len(found) > len(nodes):
+            told = "may be forgotten, but are most of the graph; `mem0-dream forget` removes what you name."
+            return [], (f"{len(found)} memories {told}",)
+        return found, ()
 
     def _rewrites(self, view: GraphView, means: Means) -> list[Rewrite | Promote]:
         refused = rewritten(means.rejected)
@@ -278,6 +288,10 @@ class GraphKind(Kind):
         if self.store.core is None:
             return None
         return graph_use.promotion_reason(used, entity_type, settings=self.graph, now=now)
+
+
+def _is_learning(kind: str | None) -> bool:
+    return (kind or "").casefold() in entities.LEARNINGS
 
 
 def _counts_words(means: Means) -> bool:

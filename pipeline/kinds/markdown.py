@@ -18,7 +18,7 @@ from ...models.same_statement import same_statement, statement_key
 from ...models.text.words import significant_words
 from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Scope, Verdict, text_hash
 from ...settings import Settings
-from ..answers import Say, standing
+from ..answers import Say, keys_of, standing
 from ..judging.cache import OnStage
 from ..judging.candidates import SAME_TEXT, Block, Kept
 from ..judging.inventory import Judging
@@ -107,10 +107,10 @@ class MarkdownKind(Kind):
         """What the project says is gone goes; sentences and files that may say the same are asked about."""
         view = cast("look.MarkdownView", view)
         if view.inventory.gaps or _JUDGED.isdisjoint(self.wanted):
-            return Found(actions=view.prunes)
+            return Found(actions=view.prunes, doubts=view.over)
         doubts = self._questions(view, view.staying, merges)[1]
         wanted = tuple(doubt for doubt in doubts if doubt.kind in self.wanted)
-        return Found(actions=view.prunes, doubts=wanted, notes=tuple(self._told))
+        return Found(actions=view.prunes, doubts=(*wanted, *view.over), notes=tuple(self._told))
 
     def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
         """The session's models; whole memories are judged where they share most of their words."""
@@ -225,14 +225,19 @@ class MarkdownKind(Kind):
             for name in used_lately(self._transcripts, terms, since=(now - YOUNG).timestamp()):
                 del terms[name]
         gone = {name: f"{drift[name].freshness}: {', '.join(drift[name].missing)}" for name in terms}
-        for memory in inventory.memories if attended else ():
-            if not memory.pinned and (over := look.is_over(memory, most=look.TASK)):
-                gone.setdefault(memory.id, over)
+        ages = {m.id: max((now - m.stated_at).days, 0) if m.stated_at else None for m in inventory.memories}
+        asked = [
+            Prune.of(memory, reason="outdated", age_days=ages[memory.id], detail=said)
+            for memory in (inventory.memories if attended else ())
+            if not (memory.pinned or memory.id in gone) and (said := look.is_over(memory, most=look.TASK))
+        ]
+        asked = [each for each in asked if not keys_of(each) <= means.rejected]
+        away = gone.keys() | look.removed_by(asked)
         days: dict[Path, dict[str, date | None]] = {}
         stored = {memory.id: memory for memory in inventory.memories}
         edits = look.Texts(stored)
         for memory in inventory.memories if self._texts else ():
-            if memory.id in gone or memory.pinned:
+            if memory.id in away or memory.pinned:
                 continue
             dated = memory.text
             if dates:
@@ -244,7 +249,6 @@ class MarkdownKind(Kind):
             if f"rewrite:{memory.text_hash}:{text_hash(new)}" not in means.rejected:
                 edits.put(memory.id, dated, Cause.DATES)
                 edits.put(memory.id, new, Cause.PATHS)
-        ages = {m.id: max((now - m.stated_at).days, 0) if m.stated_at else None for m in inventory.memories}
         view = look.MarkdownView(
             inventory=inventory,
             units=(),
@@ -256,6 +260,7 @@ class MarkdownKind(Kind):
                 for memory in inventory.memories
                 if memory.id in gone
             ),
+            over=tuple(asked),
         )
         facts = {}
         for directory in self.store.directories if self._texts else ():

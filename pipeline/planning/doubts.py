@@ -208,7 +208,7 @@ def _asked(
 
 def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, kind: Hooks, view: View) -> Plan:
     actions: list[Action] = list(plan.actions)
-    unsure: list[Doubt] = []
+    unsure: list[Doubt] = [doubt for doubt in plan.unsure if isinstance(doubt, Prune)]
     taken = {member.id for action in actions for member in action.members}
     for doubt in pairs(plan.unsure):
         label = labels.get(doubt.id)

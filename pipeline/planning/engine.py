@@ -30,7 +30,7 @@ from .stages import DRAFT, SCOPES, in_stages
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-Doubt = Merge | Resolve
+Doubt = Merge | Resolve | Prune
 MEMORIES_AT_ONCE = 4_096  # in scopes that are judged together, unless one has more
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
 
@@ -143,7 +143,9 @@ def _doubts(
     for doubt in found.doubts:
         ids = frozenset(member.id for member in doubt.members)
         # Of a memory that stays any number of sentences may be asked about.
-        doubts += [] if (ids & (going | merged) if doubt.said else taken & ids or ids in asked) else [doubt]
+        said = getattr(doubt, "said", ())
+        settled = ids & (going | merged) if said else taken & ids or ids in asked
+        doubts += [] if settled else [doubt]
     return tuple(replace(doubt, id=f"u{number}") for number, doubt in enumerate(doubts, 1))
 
 

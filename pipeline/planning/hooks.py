@@ -21,7 +21,7 @@ from ..answers import Answer
 from ..judging.cache import Models, OnStage
 from ..judging.inventory import Judging
 from ..judging.subjects import KeysOf
-from ..plan import Action, Merge, Plan, Resolve
+from ..plan import Action, Merge, Plan, Prune, Resolve
 from ..stores.base import Store
 from .stages import Observer, Silent
 
@@ -76,7 +76,9 @@ class Found:
     """
 
     actions: tuple[Action, ...] = ()  # prunes and new texts
-    doubts: tuple[Merge | Resolve, ...] = ()  # for a person, unless an action touches what they are about
+    doubts: tuple[
+        Merge | Resolve | Prune, ...
+    ] = ()  # for a person, unless an action touches what they are about
     notes: tuple[str, ...] = ()  # what else a person should know
 
 

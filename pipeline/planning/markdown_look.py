@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from ...models.bindings import relation
 from ...models.guards import missing
+from ...models.markdown_blocks import markdown_lines
 from ...models.same_statement import statement_key
 from ...models.text.tables import expression, table_words
 from ...models.text.words import significant_words, topic
@@ -29,7 +30,9 @@ from ..stores.markdown.document import INDEX_CATEGORY, file_of, whole_id
 from .hooks import View
 from .merges import LONG_AGO, last_stated
 
-_OVER, _DONE, _OPEN = (expression("markdown", key) for key in ("over", "done", "open"))
+_OVER, _CLOSING, _ENDED, _DONE, _OPEN = (
+    expression("markdown", key) for key in ("over", "closing", "ended", "done", "open")
+)
 TASK = 3  # statements of a task, which is over once it is done; a plan that says more tells how things are
 FEWEST_REPEATED = 3
 _DESCRIPTION = "description"
@@ -44,7 +47,8 @@ class MarkdownView(View):
 
     drift: Mapping[str, Drift] = field(hash=False)  # how the references of each memory stand
     edits: Mapping[str, Rewrite] = field(hash=False)  # new texts of memories that stay, by id
-    prunes: tuple[Prune, ...] = ()  # what goes by what the project, or it itself, says
+    prunes: tuple[Prune, ...] = ()  # what goes by what the project says
+    over: tuple[Prune, ...] = ()  # what says itself that it is over; a person decides
     overruled: tuple[Resolve, ...] = ()  # conflicts that a rule answered, by which a whole memory goes
     # what the logs say that no memory does, by directory
     facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict, hash=False)
@@ -56,7 +60,7 @@ class MarkdownView(View):
     @property
     def staying(self) -> list[Memory]:
         """The memories that stay and may be changed, as they will read."""
-        away = removed_by((*self.prunes, *self.overruled))
+        away = removed_by((*self.prunes, *self.over, *self.overruled))
         return [
             replace(memory, text=self.text(memory.id))
             for memory in self.stored.values()
@@ -174,18 +178,32 @@ def told(cause: Cause, winner: str) -> str:
 
 
 def is_over(memory: Memory, *, most: int | None = None) -> str:
-    """What a file says itself if it is deprecated, moved, split, superseded or done; else nothing.
+    """What a file says of itself if it is deprecated, moved, split, superseded or done; else nothing.
 
-    Of more than so many statements it is not over because it is done.
+    Only its status counts: in the frontmatter, in its name, title or description, or as its first line. Of
+    more than so many statements it is not over because it is done.
     """
     if "#" in memory.id:
         return ""
+    status = str(memory.metadata.get("status") or "")
+    if _ENDED.search(status):
+        return f'it says itself that it is over: "status: {status}"'
     stem = PurePosixPath(memory.id).stem.replace("-", " ").replace("_", " ")
-    for words in (str(memory.metadata.get("name") or ""), str(memory.metadata.get(_DESCRIPTION) or ""), stem):
-        done = _DONE.search(words) and (most is None or len(said(memory.text)) <= most)
-        if (_OVER.search(words) or done) and not _OPEN.search(words):
+    first = next((line for line in markdown_lines(memory.text) if line.kind != "blank"), None)
+    opening = first.text[first.said :].strip() if first else ""
+    titles = [str(memory.metadata.get("name") or ""), str(memory.metadata.get(_DESCRIPTION) or ""), stem]
+    titles += [opening] if first and first.kind == "heading" else []
+    for words in (*titles, opening):
+        over = _OVER.search(words) or (
+            words in titles and (_CLOSING.search(words) or _is_done(words, memory, most))
+        )
+        if over and not _OPEN.search(words):
             return f'it says itself that it is over: "{words}"'
     return ""
+
+
+def _is_done(words: str, memory: Memory, most: int | None) -> bool:
+    return bool(_DONE.search(words)) and (most is None or len(said(memory.text)) <= most)
 
 
 def statements_of(memories: Iterable[Memory], indexes: Mapping[str, str]) -> list[Statement]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from ...models.guards import is_specific
 from ...models.text import vocabulary
+from ...models.text.statements import sentences
 from ...models.text.tables import pattern, table_words
 from ...models.text.words import Word, significant_words, tokens
 from ...records import CONFIRMED_KEY, LAST_STATED_KEY, Memory, Scope, as_utc, noted_moment, says_pinned
@@ -155,24 +157,39 @@ UNTRACKED = (
     "with track_access, or add --assume-unread to remove them."
 )
 CROWD = (
-    "Past their age, but not proposed: {count}. They are a large part of what is stored, and nothing says "
-    "what the agent reads; wrap its client with track_access, or see them with --only prunes."
+    "Past their age, but not proposed: {count}. They are a large part of what is stored, which an old store "
+    "always is; `mem0-dream forget` removes what you name."
 )
 PROTECTED = (
-    "Past their age, but kept: {count}. They may be about health, identity, family, law or safety, which "
-    "only a person removes."
+    "Past their age, but kept: {count}. They may be rules, or about health, identity, family, work, law or "
+    "safety; `mem0-dream forget` removes what you name."
 )
 
 
-_KINDS = ("health", "identity", "family", "legal", "safety")
-_WORDS = sorted({word for kind in _KINDS for word in table_words("protected", kind)})
-# A word ends where it is written to end, unless a star lets it go on; `_` joins words of a phrase.
-_PARTS = "|".join(word.replace("*", r"\S*").replace("_", " ").replace("/", " ") for word in _WORDS)
-_PROTECTED = re.compile(rf"(?<= )(?:{_PARTS})(?= )")
+_PERSONAL = ("health", "identity", "family")
+
+
+def _words_of(*kinds: str) -> re.Pattern[str]:
+    """A word ends where it is written to end, unless a star lets it go on; `_` joins words of a phrase."""
+    words = sorted({word for kind in kinds for word in table_words("protected", kind)})
+    parts = "|".join(word.replace("*", r"\S*").replace("_", " ").replace("/", " ") for word in words)
+    return re.compile(rf"(?<= )(?:{parts})(?= )")
+
+
+_OF_PEOPLE, _PROTECTED = _words_of(*_PERSONAL), _words_of(*_PERSONAL, "legal", "safety")
 _READ = ("LATIN", "MICRO SIGN", "FEMININE ORDINAL", "MASCULINE ORDINAL")
 
 
-def kept_although_old(
+@dataclass(frozen=True, slots=True)
+class Aged:
+    """What becomes of old memories, by id: what goes, what a person is asked about, what stays, and why."""
+
+    goes: frozenset[str]
+    asked: frozenset[str]
+    kept: Mapping[str, str]
+
+
+def by_age(
     old: Sequence[Memory],
     living: Sequence[Memory],
     merges: Sequence[Merge],
@@ -180,40 +197,53 @@ def kept_although_old(
     settings: Settings,
     unattended: bool,
     tracked: frozenset[str],
-) -> dict[str, str]:
-    """Old memories that are not proposed to go, by id, each with the sentence that says why.
+) -> Aged:
+    """What age does: it removes where reads are on record, is a question where none is, and never more.
 
     `living` are all memories of their scopes, the old ones included; `tracked` the ids that the agent's own
-    client is known to have read. With `assume_unread` what is not on record counts as unread.
+    client is known to have read. With `assume_unread` what is not on record counts as unread. What is
+    protected stays, and most of a scope is never taken, whatever is on record.
     """
+    kept = {memory.id: PROTECTED for memory in old if is_protected(memory)}
+    free = [memory for memory in old if memory.id not in kept]
     read = {memory.scope for memory in living if memory.id in tracked or memory.accessed_at is not None}
-    unread = [] if settings.assume_unread else [memory for memory in old if memory.scope not in read]
+    unread = [] if settings.assume_unread else [memory for memory in free if memory.scope not in read]
     if unattended:
-        protected = {memory.id: PROTECTED for memory in old if is_protected(memory)}
-        return protected | {memory.id: UNTRACKED for memory in unread}
-    too_many = _mostly_old({memory.id for memory in unread}, living, merges, settings)
-    return {memory.id: CROWD for memory in unread if memory.scope in too_many}
+        kept |= {memory.id: UNTRACKED for memory in unread}
 
-
-def _mostly_old(
-    old: set[str], living: Sequence[Memory], merges: Sequence[Merge], settings: Settings
-) -> set[Scope]:
-    merged = {member.id for merge in merges for member in merge.members}
-    left = [memory for memory in living if memory.id not in merged]
-    fused = [merge.scope for merge in merges if old.issuperset(member.id for member in merge.members)]
-    old_before, all_before = Counter(m.scope for m in living if m.id in old), Counter(m.scope for m in living)
-    old_after = Counter([*(memory.scope for memory in left if memory.id in old), *fused])
-    all_after = Counter([*(memory.scope for memory in left), *(merge.scope for merge in merges)])
-
-    def crowd(part: int, whole: int) -> bool:
+    def many(part: int, whole: int) -> bool:
         """More than one run may remove; of a few, which the budget leaves alone, more than half."""
-        few = part <= settings.min_delete and 2 * part <= max(whole, 2)
+        few = part <= settings.min_delete and 2 * part <= whole
         return part > settings.max_delete * whole and not few
 
+    too_many = _scopes_losing(unread, living, merges, many)
+    most = _scopes_losing(free, living, merges, lambda part, whole: 2 * part > whole)
+    asked = {memory.id for memory in unread}
+    for memory in free:
+        if memory.scope in (most | too_many if memory.id in asked else most):
+            kept.setdefault(memory.id, CROWD)
+    left = {memory.id for memory in free} - kept.keys()
+    return Aged(frozenset(left - asked), frozenset(left & asked), kept)
+
+
+def _scopes_losing(
+    old: Sequence[Memory],
+    living: Sequence[Memory],
+    merges: Sequence[Merge],
+    losing: Callable[[int, int], bool],
+) -> set[Scope]:
+    """The scopes that would lose too much with what is old, before these merges and after them."""
+    names = {memory.id for memory in old}
+    merged = {member.id for merge in merges for member in merge.members}
+    left = [memory for memory in living if memory.id not in merged]
+    fused = [merge.scope for merge in merges if names.issuperset(member.id for member in merge.members)]
+    old_before, all_before = Counter(m.scope for m in old), Counter(m.scope for m in living)
+    old_after = Counter([*(memory.scope for memory in left if memory.id in names), *fused])
+    all_after = Counter([*(memory.scope for memory in left), *(merge.scope for merge in merges)])
     return {
         scope
-        for scope in all_before
-        if crowd(old_before[scope], all_before[scope]) and crowd(old_after[scope], all_after[scope])
+        for scope in old_before
+        if losing(old_before[scope], all_before[scope]) and losing(old_after[scope], all_after[scope])
     }
 
 
@@ -224,13 +254,19 @@ def notes_of(kept: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(reason.format(count=counted[reason]) for reason in reasons if counted[reason])
 
 
-def is_protected(memory: Memory) -> bool:
-    """Whether a memory may be about health, identity, family, law or safety, or cannot be told."""
+def is_protected(memory: Memory, *, learning: bool = False) -> bool:
+    """Whether a memory may be a rule, or about health, identity, family, work, law or safety.
+
+    A learning, which always advises, is protected only where it may be about somebody.
+    """
     text = f"{memory.text} {memory.category or ''}"
     forms = [part for token in tokens(text) for part in _spoken(token.text)]
+    if not learning and any(_is_rule(tokens(said)) for said in sentences(memory.text)):
+        return True
     if any(char.isalpha() and not unicodedata.name(char, "LATIN").startswith(_READ) for char in text):
         return True  # another script, which the lists cannot read
-    return bool(_PROTECTED.search(f" {' '.join(forms)} ") or pattern("dose").search(text))
+    told = _OF_PEOPLE if learning else _PROTECTED
+    return bool(told.search(f" {' '.join(forms)} ") or pattern("dose").search(text))
 
 
 def _spoken(form: str) -> list[str]:

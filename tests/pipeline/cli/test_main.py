@@ -8,6 +8,7 @@ import pytest
 from builders import memory
 from e2e_cli import ALICE, NOTHING_FOUND, NOTHING_STORED, PROPOSAL, QUESTION, REPORT, SIDES, went_away, whole
 from mem0_dream.errors import IncompleteListingError
+from mem0_dream.pipeline.cli.terminal import WORDS
 from mem0_dream.testing import InMemoryStore
 from reviewing import data_of
 
@@ -53,9 +54,11 @@ class TestReport:
         assert json.loads(dream("--user-id", "nobody", "--json").stdout)["plan"]["totals"] == []
 
     def test_now_moves_the_ages(self, dream) -> None:
-        later = dream("--dry-run", *ALICE, "--now", "2028-01-01").stdout
-        assert "[memory:choir] — note, 415d old" in later
-        assert "Prunes (16):" in later
+        """By then nearly all is old, which is no reason to take it away."""
+        later = dream("--dry-run", *ALICE, "--now", "2028-01-01")
+        assert "[memory:bug] — note, 415d old" in later.stdout
+        assert "Prunes (1):" in later.stdout
+        assert "Past their age, but not proposed: 1" in later.stderr
         wrong = dream("--dry-run", *ALICE, "--now", "yesterday", code=2).stderr
         assert wrong.endswith("'yesterday' is no date; write 2026-11-21 or 2026-11-21T03:00:00+00:00\n")
 
@@ -64,7 +67,7 @@ class TestAnswers:
     def test_every_question_and_the_summary(self, store: InMemoryStore, dream) -> None:
         done = dream(*ALICE, "--delete", answers="what\nB\nperhaps\nYES\n")
         assert done.stdout == (
-            f"{REPORT}{SIDES}{QUESTION}Please answer A, B, both, same, edit, still (both hold as of today) or skip.\n{QUESTION}"
+            f"{REPORT}{SIDES}  {WORDS['help']['sides']}\n{QUESTION}Please answer A, B, both, same, edit, still (both hold as of today) or skip.\n{QUESTION}"
             f"{PROPOSAL} Apply? [y/N] Please answer y or n.\n{PROPOSAL} Apply? [y/N] "
             "Dream complete — merged: 2, pruned: 2, conflicts resolved: 1, skipped: 0\n"
         )

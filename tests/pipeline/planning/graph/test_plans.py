@@ -215,10 +215,20 @@ def test_only_where_use_is_recorded_is_anything_forgotten_and_unattended_only_le
     opened = graph.open(*lines)
     assert propose(opened).prunes == ()
     graph.write(*lines, entity("used", "Try make", "Applied in shop - HELPFUL"))
-    assert [item.members[0].id for item in propose(opened).prunes] == ["ana", "old"]
+    used = entity("used", "Try make", "Applied in shop - HELPFUL")
+    graph.write(*lines, entity("older", "Try gulp", OLD), used)
+    assert [item.members[0].id for item in propose(opened).prunes] == ["old", "older"]
+    graph.write(*lines[1:], entity("older", "Try gulp", OLD), used)
+    most = propose(opened)
+    assert (most.actions, most.unsure) == ((), ())
+    assert most.notes[0].startswith("2 memories may be forgotten, but are most of the graph")
+    graph.write(*lines, entity("bo", "Plays chess", OLD, kind="person"), used, entity("new", "Try tool 3"))
+    attended = propose(opened)
+    assert [item.members[0].id for item in attended.prunes] == ["old"]
+    assert [item.members[0].id for item in attended.unsure] == ["bo"]
     alone = propose(opened, unattended=True)
-    assert [item.members[0].id for item in alone.prunes] == ["old"]
-    assert alone.notes == ("1 memories may be forgotten; a person decides.",)
+    assert ([item.members[0].id for item in alone.prunes], alone.unsure) == (["old"], ())
+    assert alone.notes == ("1 memory may be forgotten; a person decides.",)
     with pytest.raises(RefusedChangeError, match="would go without a reason"):  # for the archive
         opened.store.write(Delete("old"))
 

@@ -94,6 +94,7 @@ def test_a_file_that_says_it_is_over_gets_no_pointer(project, unattended, goes):
         new=memory_file("The queue is red and long.", name="Queue"),
     )
     plan = project.plan(unattended=unattended)
-    gone = [name for prune in plan.prunes for name in prune.removes]
+    assert plan.prunes == ()
+    gone = [name for doubt in plan.unsure for name in doubt.removes]
     assert gone == [f"{MEMORY}/{name}.md" for name in goes]
     assert not any(gone in action.text for action in plan.rewrites for gone in ("old.md", "queue_DEPRECATED"))

@@ -385,4 +385,36 @@ def test_in_any_directory_a_second_pass_proposes_nothing_and_undo_is_identity(
 def test_of_what_is_done_a_task_goes_and_what_is_over_in_part_or_tells_how_things_are_stays(
     project, name, more, goes
 ):
-    assert len(project.write(old=memory_file(f"The queue is blue.{more}", name=name)).plan().prunes) == goes
+    plan = project.write(old=memory_file(f"The queue is blue.{more}", name=name)).plan()
+    assert (len(plan.prunes), len(plan.unsure)) == (0, goes)
+
+
+CLEAN_BREAK = "Prefer a clean break - delete the old stub, no deprecated wrappers."
+
+
+@pytest.mark.parametrize(
+    ("file", "over"),
+    [
+        *((memory_file("The queue is blue.", name=name), True) for name in (
+            "Old queue (SUPERSEDED by new.md)", "DEPRECATED: the queue", "The queue - obsolete",
+            "The queue (deprecated since 2024)", "[RETIRED] queue", "Queue notes, moved to ops.md", "Superseded by new.md",
+        )),
+        ("# The queue (deprecated)\n\nIt is blue.\n", True), ("> Superseded by [new](new.md)\n\nIt is blue.\n", True),
+        ("**Status:** superseded\n\nThe queue is blue.\n", True), ("This note is no longer valid.\n\nIt is blue.\n", True),
+        ("---\nname: queue\nstatus: deprecated\n---\n\nThe queue is blue.\n", True),
+        *((memory_file("The queue is blue.", name=name), False) for name in (
+            CLEAN_BREAK, "Deprecated wrappers are forbidden", "The v1 API is deprecated", "How we handle obsolete flags",
+            "Team moved to Slack in May", "Ines retired from the queue rota", "no-deprecated-calls", "Never use DEPRECATED calls",
+        )),
+        (f"{CLEAN_BREAK}\n", False), ("Deprecated calls are replaced at once.\n", False), ("Moved to Kubernetes in May.\n", False),
+        ("# Deprecated API wrappers\n\nNever add one.\n", False), ("The old client is deprecated; use `fetch`.\n", False),
+        ("---\nname: queue\nstatus: active, replaces the deprecated one\n---\n\nThe queue is blue.\n", False),
+    ],
+)  # fmt: skip
+def test_a_file_is_asked_about_only_where_its_own_status_says_that_it_is_over(project, file, over):
+    """And only asked: nobody agrees to it along with the rest."""
+    plan = project.write(note=file, kept="The cat is called Miso.\n").plan()
+    assert (plan.prunes, [doubt.removes for doubt in plan.unsure]) == (
+        (),
+        [(f"{MEMORY}/note.md",)] if over else [],
+    )
