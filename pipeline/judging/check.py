@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from ...models.encoder import Encoder
 from ...models.merger import whole_of
-from ...models.own_name import as_user
 from ...models.scorer import PairScorer, Thresholds, reads_context
 from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Scope, Verdict, rejection_key
@@ -182,8 +181,8 @@ class Known:
         def entails(premise: str, _hypothesis: str) -> float:
             return verdict.entailment[0 if premise == held.text else 1]
 
-        person = self._keys.get(new.scope, NO_KEYS).person
-        held, new = (replace(each, text=as_user(each.text, person)) for each in (held, new))
+        names = self._keys.get(new.scope, NO_KEYS).names
+        held, new = (replace(each, text=names.read(each.text)) for each in (held, new))
         same = whole_of((held, new), among=(held,), entails=entails)
         return Match(Finding.SAME if same else Finding.MORE, row.memory, said, verdict.auto, verdict, part)
 

@@ -19,7 +19,6 @@ from ...models import doubts as doubting
 from ...models.bindings import HALF_SAID, relation
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.keywords import CONTRADICTION_OVERLAP, opposed
-from ...models.own_name import as_user
 from ...models.same_statement import same_statement, sameness, statement_key, told_by_a_sign
 from ...models.scorer import (
     CONTRADICTION,
@@ -32,6 +31,7 @@ from ...models.scorer import (
 )
 from ...models.text.tables import pattern, table_lines, table_words
 from ...models.text.words import exact_key, is_english, only_denied, overlap, significant_words, tokens
+from ...models.whose import WHOSE
 from ...records import Candidate, Evidence, Label, Memory, Verdict
 from .candidates import Near
 from .subjects import (
@@ -42,7 +42,6 @@ from .subjects import (
     apart,
     judged_text,
     keys_by_scope,
-    of_namesake,
     unnamed,
 )
 
@@ -55,7 +54,7 @@ ADDS = Evidence("adds", "one text has all words of the other, and no detail diff
 RULE = "rule"  # of the evidence that names a rule of the original skill; such a pair becomes a question
 FOREIGN = Evidence("language", "not in English, which is all that the scorer reads")
 ORDER = "order"
-_ASKED = doubting.DOUBTS | {UNCLEAR, "narrower"}  # forbids nothing, but leaves a merge to a person
+_ASKED = doubting.DOUBTS | {UNCLEAR, WHOSE, "narrower"}  # forbids nothing, but leaves a merge to a person
 RIVALS = frozenset({"rival", "progress", "binding", "stage", "past", RULE})
 """Evidence that two texts give rival values: if they are about one thing, one is wrong, so they never become
 one text."""
@@ -183,10 +182,10 @@ def same_evidence(a: Memory, b: Memory, *, keys: MetadataKeys = NO_KEYS) -> Evid
     if exact_key(a.text) == exact_key(b.text) and not told_by_a_sign(a.text, b.text):
         return EXACT
     texts = a.text, b.text
-    judged = as_user(a.text, keys.person), as_user(b.text, keys.person)
+    judged = keys.names.read(a.text), keys.names.read(b.text)
     said = _alike(*judged, a_date=a.stated_at, b_date=b.stated_at)
     if said is not None and judged != texts and not same_statement(*texts):
-        said = f"{keys.person} is the user"
+        said = f"{', '.join(keys.names.own)} is the user"
     return None if said is None else Evidence(SAME, said)
 
 
@@ -212,12 +211,11 @@ def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evi
     if a is None or b is None:
         return None
     meaning = keys.get(a.scope, NO_KEYS)
-    named = of_namesake(a, b, meaning)
-    if not (a.metadata or b.metadata):
-        return named
-    first, second = (statement_key(as_user(memory.text, meaning.person)) for memory in (a, b))
-    one = not pair.exact and first == second
-    return apart(a, b, meaning) or named or (unnamed(a, b, meaning) if one else None)
+    found = apart(a, b, meaning)
+    if found or not (a.metadata or b.metadata):
+        return found
+    first, second = (statement_key(meaning.names.read(memory.text)) for memory in (a, b))
+    return unnamed(a, b, meaning) if not pair.exact and first == second else None
 
 
 def differences(texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0)) -> tuple[Evidence, ...]:

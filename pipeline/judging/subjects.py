@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from ...models.own_name import as_user, name_in, only_own
 from ...models.text.tables import pattern, table_words
 from ...models.text.words import significant_words
+from ...models.whose import NOBODY, WHOSE, Names, below, names_of, of_another, whose
 from ...records import Evidence, Memory, Scope
 from ...settings import Settings
 
@@ -31,6 +31,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_NAME = 6  # words: a longer value is a remark and names nothing
 
 _SPEAKERS = {"agent_id", "actor_id"}
+_HEADING = "heading"  # of a bullet in a file
 _FEW = 4
 _HARDLY_REPEATS = 0.8
 """From so many holders on, a key with so large a share of different values groups nothing."""
@@ -42,13 +43,12 @@ class MetadataKeys:
 
     subjects: frozenset[str] = frozenset()
     unclear: frozenset[str] = frozenset()
-    person: str = ""  # the name of the user whose memories these are, where it is nobody else's
-    namesake: str = ""  # that name, where somebody else may have it, too
+    names: Names = NOBODY  # who the user and the others are
 
     @property
     def told(self) -> tuple[object, ...]:
         """The same in one order, for the key of what follows from it."""
-        return sorted(self.subjects), sorted(self.unclear), self.person, self.namesake
+        return sorted(self.subjects), sorted(self.unclear), self.names.told
 
 
 KeysOf = Mapping[Scope, MetadataKeys]
@@ -80,19 +80,15 @@ def keys_by_scope(
         found[scope] = MetadataKeys(
             frozenset(name for name, known in meaning.items() if known == SUBJECT),
             frozenset(name for name in doubtful if name in _UNCLEAR_LISTS or _groups(held[name])),
-            *_person(scope, said_there),
+            _names(scope, said_there),
         )
     return found
 
 
-def _person(scope: Scope, texts: Iterable[str]) -> tuple[str, str]:
-    """The name of the one user of a scope, as his alone, or as that of somebody else, too.
-
-    Agents and actors may be the subject of what names nobody.
-    """
+def _names(scope: Scope, texts: Collection[str]) -> Names:
     ids = dict(scope.ids)
-    name = "" if ids.keys() & _SPEAKERS else name_in(ids.get("user_id", ""))
-    return (name, "") if not name or only_own(name, texts) else ("", name)
+    agents = [ids[key] for key in sorted(_SPEAKERS & ids.keys())]
+    return names_of(ids.get("user_id", ""), texts, agents=agents)
 
 
 def plain_key(key: str) -> str:
@@ -112,10 +108,32 @@ def subjects_of(memory: Memory, keys: Iterable[str]) -> Mapping[str, str]:
 
 
 def apart(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
-    """Why two memories are not, or may not be, about the same: a key that both have with other values.
+    """Why two memories are not, or may not be, about the same, by their metadata or their words.
+
+    Swapping the memories swaps only the order of the values.
+    """
+    found = [each for each in (_filed_apart(a, b, keys), _told_apart(a, b, keys)) if each]
+    return next((each for each in found if each.veto), found[0] if found else None)
+
+
+def _told_apart(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
+    """Whose facts the texts say they are, each below what its metadata or its heading names."""
+    filed = [", ".join(subjects_of(each, keys.subjects).values()) if each.metadata else "" for each in (a, b)]
+    if bool(filed[0]) is not bool(filed[1]) and not of_another((b if filed[0] else a).text):
+        return None
+    filed = filed if not all(filed) else ["", ""]  # which are compared by themselves
+    mine, theirs = (
+        below(subject or str(each.metadata.get(_HEADING) or ""), each.text)
+        for subject, each in zip(filed, (a, b), strict=True)
+    )
+    return whose(mine, theirs, keys.names)
+
+
+def _filed_apart(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
+    """A key that both have with other values.
 
     A subject is a veto; an unclear key, or a name that is part of the other ("Kestrel" / "Kestrel Optics"),
-    keeps a merge from being automatic. Swapping the memories swaps only the order of the values.
+    keeps a merge from being automatic.
     """
     if not a.metadata or not b.metadata:
         return None
@@ -140,24 +158,19 @@ def unnamed(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
     return Evidence(UNCLEAR, said) if only else None
 
 
-def of_namesake(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
-    """Why a person decides of two memories of which one has the name of the user and of somebody else."""
-    mine, theirs = (keys.namesake if keys.namesake in memory.text else "-" for memory in (a, b))
-    return Evidence("unsaid", f"{mine} / {theirs}") if mine != theirs else None
-
-
 def signature(memory: Memory, keys: MetadataKeys) -> tuple[tuple[str, str], ...]:
     """What the metadata of a memory says of its subject, for grouping: equal ones are never apart."""
     said = subjects_of(memory, keys.subjects | keys.unclear)
-    return tuple((key, " ".join(_PLAIN.findall(value.casefold()))) for key, value in said.items())
+    filed = ((key, " ".join(_PLAIN.findall(value.casefold()))) for key, value in said.items())
+    return (*filed, *((WHOSE, who) for who in keys.names.note_or_user(memory.text)))
 
 
 def judged_text(memory: Memory, keys: MetadataKeys) -> str:
     """The text as scorers and guards read it: with the subjects in front that its words do not name.
 
-    The user's own name is "the user" in it.
+    The user's own names are "the user" in it.
     """
-    text = as_user(memory.text, keys.person)
+    text = keys.names.read(memory.text)
     if not memory.metadata or not keys.subjects:
         return text  # as nearly always
     words, named = significant_words(memory.text), subjects_of(memory, keys.subjects)

@@ -245,22 +245,21 @@ INES, BOT = Scope.of(user_id="ines"), Scope.of(user_id="ines", agent_id="bot")
 
 
 @pytest.mark.parametrize(
-    ("scope", "more", "same"),
+    ("scope", "more", "told"),
     [
-        (INES, "Likes tea.", True),
-        (INES, "Works with Ines from Porto.", False),
-        (Scope.of(agent_id="ines"), "Likes tea.", False),
-        (BOT, "Likes tea.", False),
-        (Scope.of(user_id="tomasz"), "Likes tea.", False),
+        (INES, "Likes tea.", ["Ines is the user"]),
+        (INES, "Works with Ines from Porto.", ["- / Ines"]),
+        (Scope.of(agent_id="ines"), "Likes tea.", ["- / Ines"]),
+        (BOT, "Likes tea.", ["Ines is the user", "- / the user"]),
+        (Scope.of(user_id="tomasz"), "Likes tea.", ["- / Ines"]),
     ],
 )
-def test_the_name_of_a_scope_is_its_user_unless_somebody_else_has_it(scope, more, same):
+def test_the_name_of_a_scope_is_its_user_unless_somebody_else_has_it(scope, more, told):
     texts = {"a": WANTS, "b": f"Ines {WANTS.lower()}", "c": more}
     memories = {name: replace(memory(name, text), scope=scope) for name, text in texts.items()}
     verdict = judge([Candidate("a", "b", 0.9)], memories, FakeScorer())[0]
-    assert verdict.auto == same
-    named = ["Ines is the user"] if same else ["- / Ines"] * more.startswith("Works with Ines")
-    assert [item.detail for item in verdict.evidence] == named
+    assert verdict.auto == (told == ["Ines is the user"])
+    assert [item.detail for item in verdict.evidence] == told
 
 
 @pytest.mark.parametrize(("more", "auto"), [("Kids: Tom and Ines", False), ("Likes tea.", True)])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from builders import memory
 from mem0_dream.models.scorer import PairTable
+from mem0_dream.models.whose import Names
 from mem0_dream.pipeline.judging import inventory, quiet
 from mem0_dream.pipeline.judging.cache import Cache
 from mem0_dream.pipeline.judging.inventory import Judging
@@ -99,7 +100,7 @@ def test_another_judge_or_other_keys_or_rules_know_nothing(tmp_path, monkeypatch
     Quiet.among(MEMORIES, {}, "encoder", cache=cache).add(ALL[::-1, ::-1])
     assert Quiet.among(MEMORIES, {}, "encoder", cache=cache).knows(ALL).all()
     others = Quiet.among(MEMORIES, {}, "another", cache=cache), Quiet.among(MEMORIES, {}, "encoder")
-    named = Quiet.among(MEMORIES, {scope: MetadataKeys(person="Ada")}, "encoder", cache=cache)
+    named = Quiet.among(MEMORIES, {scope: MetadataKeys(names=Names(own=("Ada",)))}, "encoder", cache=cache)
     monkeypatch.setattr(quiet, "rules_digest", lambda: "another version")
     ruled = Quiet.among(MEMORIES, {}, "encoder", cache=cache)
     assert not any(each.knows(ALL).any() for each in (*others, named, ruled))

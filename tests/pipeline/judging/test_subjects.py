@@ -8,6 +8,7 @@ import pytest
 from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, memory, plan_of
 from hypothesis import given, strategies as st
 from markdown_trees import MEMORY, open_store, write_tree
+from mem0_dream.models.whose import NOBODY
 from mem0_dream.pipeline.judging import subjects
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import judge
@@ -45,7 +46,7 @@ def test_a_key_that_names_a_thing_or_person_is_a_subject(key: str) -> None:
 )
 def test_a_key_that_says_where_a_memory_is_from_is_none(key: str) -> None:
     memories = [memory(name, PAYS, metadata={key: value}) for name, value in (("a", "one"), ("b", "two"))]
-    assert replace(keys_of(memories), person="") == subjects.NO_KEYS
+    assert replace(keys_of(memories), names=NOBODY) == subjects.NO_KEYS
 
 
 def test_settings_come_before_the_built_in_lists() -> None:

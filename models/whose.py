@@ -1,0 +1,466 @@
+"""Whose fact it is: whom a statement is about, given what the store says of names.
+
+The user is who says "I", whom a text calls the user, and whoever bears a name that the store gives to the
+user and to nobody else. Everybody else is another: relatives, colleagues, pets, customers, the assistant.
+Nothing is concluded from a sentence that does not plainly open with the one it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..records import Evidence
+from .facts import extract
+from .facts.names import same_name
+from .own_name import as_user, name_in, only_own
+from .places import VERBS, bound
+from .same_statement import bare
+from .text.statements import clauses, sentences
+from .text.tables import pattern, table_lines, table_set
+from .text.vocabulary import common, is_word, known_names, synonyms
+from .text.words import CACHED_TEXTS, STOP_WORDS, fold, significant_words, stem
+
+WHOSE = "whose"  # the kind of evidence
+_LONGEST_READ = 2_000  # characters
+_MOSTLY = 0.6  # share of the words of a note and of what is said of another, from which it may be about them
+_GIVES = re.compile(r"(?i)name|called|known as|goe?s? by|addressed as|introduce")
+_BEINGS = table_set("names", "related", "groups")
+_ASSISTANT = table_set("names", "assistants")
+_TOOLS = table_set("names", "tools")
+_JOINTS = frozenset(("", "and"))
+_KIN = [frozenset(line.split()) for line in table_lines("names", "one_being")]
+Named = frozenset[str]  # the folded words of one name
+
+
+class Who(Enum):
+    """Whom a clause opens with."""
+
+    USER = "the user"
+    NOTE = "nobody"  # it opens with its verb
+    SOMEBODY = "she or he"
+    OTHER = "another"  # a name, or a being or body that is the user's or somebody's
+    THING = "a thing"  # a word that may be one
+    UNREAD = "unread"
+
+
+class Subject(NamedTuple):
+    """Whom a clause is about, as it says: the words of a name, and what the one is (son, dog, team)."""
+
+    who: Who
+    name: tuple[str, ...] = ()
+    being: str = ""
+    shown: str = ""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """What names the one in another text."""
+        return frozenset((*self.name, self.being)) - {""}
+
+
+_NOBODY = Subject(Who.UNREAD)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a store says of names, for one scope."""
+
+    own: tuple[str, ...] = ()  # the user's, longest first, which are nobody else's
+    shared: tuple[str, ...] = ()  # the user's, perhaps, or somebody else's
+    others: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)  # folded -> what they are
+    claims: frozenset[frozenset[str]] = frozenset()  # what is said of others, by the significant words
+    agent: bool = False  # an agent may be the one of whom notes tell
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """The same in one order, for the key of what follows from it."""
+        others = sorted((name, *sorted(of)) for name, of in self.others.items())
+        return self.own, self.shared, others, sorted(map(sorted, self.claims)), self.agent
+
+    def read(self, text: str) -> str:
+        """The text with "the user" in the place of the user's own names."""
+        for name in self.own:
+            text = as_user(text, name)
+        return text
+
+    def roles(self, name: Iterable[str]) -> frozenset[str]:
+        """What the store says somebody is, by the whole name or a part of it."""
+        words = tuple(name)
+        return frozenset().union(*(self.others.get(each, ()) for each in {" ".join(words), *words}))
+
+    def elsewhere(self, note: str) -> bool:
+        """Whether something points from a note without subject to somebody who is not the user."""
+        if self.agent:
+            return True
+        said = significant_words(note)
+        return any(len(said & claim) >= _MOSTLY * len(said | claim) for claim in self.claims)
+
+    def note_or_user(self, text: str) -> tuple[str, ...]:
+        """Who opens a text, for grouping, where a note that opens with its verb may be about another."""
+        if not (self.agent or self.claims):
+            return ()
+        who = _told(text)[0].subject.who
+        return (who.name,) if who in (Who.USER, Who.NOTE) else ()
+
+
+NOBODY = Names()
+
+
+def names_of(identity: str, texts: Collection[str], *, agents: Collection[str] = ()) -> Names:
+    """What the texts of one scope say of names; the identity is the id of its user, beside those of agents.
+
+    A name that the texts give to the user counts before that of the id, and neither where it may be somebody
+    else's: then a person decides.
+    """
+    given = _of_id(identity)
+    told = (_own_names(text, agent=bool(agents)) for text in texts if _GIVES.search(text))
+    stated = list(dict.fromkeys(name for names in told for name in names))
+    others: dict[str, set[str]] = {fold(name): {"assistant"} for name in map(name_in, agents) if name}
+    for text in texts:
+        for name, being in _introduced(text):
+            others.setdefault(name, set()).add(being)
+    fitting = [name for name in given if not stated or any(_fits(name, each) for each in stated)]
+    firsts = [name.split()[0] for name in stated if " " in name]
+    known = list(dict.fromkeys((*stated, *firsts, *fitting)))
+    whole = [name for name in known if " " in name and only_own(name, texts)]
+    rest = [Names(tuple(whole)).read(text) for text in texts] if whole else texts
+    own = [name for name in known if fold(name) not in others and (name in whole or only_own(name, rest))]
+    shared = {*known, *given} - {*own}
+    claims = {claim for text in texts for claim in _claimed(text, frozenset(others))} if others else set()
+    return Names(
+        tuple(sorted(own, key=lambda name: (-len(name), name))),
+        tuple(sorted(shared)),
+        {name: frozenset(of) for name, of in others.items()},
+        frozenset(claims),
+        bool(agents),
+    )
+
+
+def _claimed(text: str, others: frozenset[str]) -> Iterator[frozenset[str]]:
+    """What a text says of somebody known, without the name."""
+    if others.isdisjoint(_all_words(text)):
+        return
+    for clause in _told(text):
+        said = clause.words - set(map(stem, clause.subject.words))
+        if clause.subject.who in (Who.OTHER, Who.THING) and clause.subject.name and len(said) > 1:
+            yield said
+
+
+def _of_id(identity: str) -> list[str]:
+    """The names in an id: the first name, and the whole one before it."""
+    first = name_in(identity)
+    parts = pattern("plain_part").findall(identity.partition("@")[0])
+    whole = " ".join(part.capitalize() for part in parts)
+    named = len(parts) > 1 and all(part.isalpha() and len(part) > 1 for part in parts)
+    return [] if not first else [whole, first] if named else [first]
+
+
+def _fits(name: str, stated: str) -> bool:
+    """Whether the name of an id is one of a stated name, or short for it."""
+    parts = [fold(part) for part in stated.split()]
+    return all(any(same_name(fold(part), other) for other in parts) for part in name.split())
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _own_names(text: str, *, agent: bool) -> tuple[str, ...]:
+    said = pattern("name_given").match(bare(text[:_LONGEST_READ]))
+    if said is None or (agent and not said["user"]):
+        return ()
+    return (said["name"],)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _introduced(text: str) -> tuple[tuple[str, str], ...]:
+    """(name, what they are) of those of whom a text says so: "Max is the user's son", "her brother Piet"."""
+    words = {word.lower() for word in pattern("letters").findall(text)}
+    if words.isdisjoint(_PLURALS):
+        return ()
+    plain, found = bare(text[:_LONGEST_READ]), []
+    for key in ("is_introduced", "introduces", "is_apposed"):
+        for match in pattern(key).finditer(plain):
+            being = _singular(match["being"].lower())
+            listed = pattern("between_names").split(match["names"])
+            found += [(fold(name), being) for name in listed if name and fold(name) not in _BEINGS]
+    return tuple(dict.fromkeys(found))
+
+
+def _singular(word: str) -> str:
+    return word if word in _BEINGS else word.removesuffix("s") if word.removesuffix("s") in _BEINGS else word
+
+
+_PLURALS = _BEINGS | {f"{word}s" for word in _BEINGS} | {"children"}
+
+
+def whose(a: str, b: str, names: Names = NOBODY) -> Evidence | None:
+    """Why two texts are not (a veto), or may not be, about the same one; None where nothing says so.
+
+    >>> whose("User has a peanut allergy.", "Max has a peanut allergy.")
+    Evidence(kind='whose', detail='the user / Max', veto=True)
+    """
+    if b < a:
+        found = whose(b, a, names)
+        return found and Evidence(WHOSE, " / ".join(found.detail.split(" / ")[::-1]), veto=found.veto)
+    pairs = list(_facing(_told(a), _told(b)))
+    apart = [each for mine, theirs in pairs if (each := _apart(mine, theirs, names))]
+    if not apart:
+        return _slot(a, b, names)
+    sure = len(apart) == len(pairs) and all(each.veto for each in apart)
+    first = next((each for each in apart if each.veto), apart[0])
+    return first if sure or not first.veto else Evidence(WHOSE, first.detail)
+
+
+class Told(NamedTuple):
+    """A clause, with whom it is about."""
+
+    text: str
+    subject: Subject
+    words: frozenset[str]  # significant ones
+
+
+def _facing(mine: tuple[Told, ...], theirs: tuple[Told, ...]) -> Iterator[tuple[Told, Told]]:
+    """Each clause of the shorter text beside the one of the other that shares most of its words."""
+    turned = len(mine) > len(theirs)
+    short, long = (theirs, mine) if turned else (mine, theirs)
+    for clause in short:
+        best = max(long, key=lambda other: len(clause.words & other.words))
+        if clause.words & best.words or len(short) == len(long) == 1:
+            yield (best, clause) if turned else (clause, best)
+
+
+def below(heading: str, text: str) -> str:
+    """A text as it stands below a heading, which says whom it is about where the text does not."""
+    return f"# {heading}\n{text}" if heading else text
+
+
+def of_another(text: str) -> bool:
+    """Whether a text opens with somebody who is not called the user."""
+    return _told(text)[0].subject.who is Who.OTHER
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _told(text: str) -> tuple[Told, ...]:
+    said: list[Told] = []
+    above = _NOBODY
+    for heading, section in _sections(text[:_LONGEST_READ]):
+        above = _headed(heading) if heading else above
+        clauses_of = (clause for sentence in sentences(bare(section)) for clause in clauses(sentence))
+        for part in (part for clause in clauses_of for part in _parts(clause)):
+            subject = _subject(part)
+            open_to = above.who is not Who.UNREAD and subject.who in (Who.NOTE, Who.UNREAD)
+            said.append(Told(part, above if open_to else subject, significant_words(part)))
+    return tuple(said) or (Told(text, _NOBODY, frozenset()),)
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """(heading or nothing, what stands below it)."""
+    heading, start = "", 0
+    for match in pattern("heading_line").finditer(text):
+        if text[start : match.start()].strip():
+            yield heading, text[start : match.start()]
+        heading, start = match[1], match.end()
+    yield heading, text[start:]
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _headed(heading: str) -> Subject:
+    """Whom a heading names: "About the user", "Max (son)", "max"."""
+    name = pattern("of_heading").sub("", heading).strip()
+    name = name.title() if name.islower() else name
+    subject = _subject(f"{name} is")
+    topic = not subject.name and " " not in name and subject.being not in _ASSISTANT  # "Family", "Team"
+    another = subject.who is Who.OTHER and not topic and _TOOLS.isdisjoint(subject.name)
+    return subject if another or subject.who is Who.USER else _NOBODY
+
+
+def _parts(clause: str) -> list[str]:
+    """The clause, cut where a new one says whom it is about: "Max and Lena are ill" is one."""
+    parts: list[str] = []
+    start = 0
+    for cut in pattern("new_subject").finditer(clause):
+        if pattern("says_something").search(clause, start, cut.start()):
+            parts.append(clause[start : cut.start()].strip())
+            start = cut.end()
+    return [part for part in (*parts, clause[start:].strip()) if part]
+
+
+def _subject(clause: str) -> Subject:
+    """Whom a clause opens with, behind a time or place in front."""
+    text = clause.strip(" \"'*-–,;")
+    if front := pattern("in_front").match(text):
+        text = text[front.end() :]
+    if pattern("says_to_do").match(text):
+        return Subject(Who.UNREAD)
+    for key, read in _OPENINGS:
+        if (match := pattern(key).match(text)) and (found := read(match, text)):
+            return found
+    return Subject(Who.UNREAD)
+
+
+def _owned(match: re.Match[str], _: str) -> Subject:
+    being = _singular(match["being"].lower())
+    name = tuple(map(fold, pattern("letters").findall(match["name"] or "")))
+    name += tuple(re.findall(r"\d+", match["name"] or ""))
+    return Subject(Who.OTHER, name, being, match["shown"])
+
+
+def _assistant(match: re.Match[str], _: str) -> Subject:
+    return Subject(Who.OTHER, (), "assistant", match[0].strip())
+
+
+def _name(match: re.Match[str], text: str) -> Subject | None:
+    opening = match["name"]
+    first = opening.split()[0]
+    named = extract(text).names
+    known = match["verb"] is not None and not (common(fold(first)) or fold(first) in STOP_WORDS)
+    known |= any(name.opens and name.text.removesuffix("'s") == first for name in named)
+    parts = tuple(fold(part) for part in re.split(r"[\s-]+", opening) if fold(part) not in _JOINTS)
+    does = pattern("surely_does").match(text, match.end("name"))
+    acts = does is not None and (not does["verb"] or stem(does["verb"]) in VERBS)
+    plain = not acts and len(parts) == 1 and is_word(parts[0]) and parts[0] not in known_names()
+    if match["title"] or (known and not plain):
+        return Subject(Who.OTHER, parts, "", opening)
+    thing = len(parts) == 1 and match["verb"] is not None and not _may_act(first)
+    return Subject(Who.THING, parts, "", opening) if thing else None
+
+
+def _may_act(word: str) -> bool:
+    """Whether a word that opens a text may be its verb, or tell how or when."""
+    folded = fold(word)
+    return folded in STOP_WORDS or folded.endswith(("s", "ed", "ly")) or stem(folded) in VERBS
+
+
+_OPENINGS = (
+    ("opens_with_assistant", _assistant),
+    ("opens_with_being", _owned),
+    ("opens_with_user", lambda *_: Subject(Who.USER, shown="the user")),
+    ("opens_with_somebody", lambda match, _: Subject(Who.SOMEBODY, shown=match[0].strip())),
+    ("opens_with_name", _name),
+    ("subjectless", lambda *_: Subject(Who.NOTE, shown="-")),
+)
+
+
+def _apart(a: Told, b: Told, names: Names) -> Evidence | None:
+    mine, theirs = (_resolved(each.subject, names) for each in (a, b))
+    two = _two(mine, theirs, a, b, names)
+    return None if two is False else Evidence(WHOSE, f"{mine.shown} / {theirs.shown}", veto=bool(two))
+
+
+def _resolved(subject: Subject, names: Names) -> Subject:
+    own = {" ".join(map(fold, name.split())) for name in names.own}
+    is_user = subject.who is Who.OTHER and not subject.being and " ".join(subject.name) in own
+    return Subject(Who.USER, shown="the user") if is_user else subject
+
+
+def _two(mine: Subject, theirs: Subject, a: Told, b: Told, names: Names) -> bool | None:
+    """Whether two clauses are about two; None where a person must say."""
+    kinds = {mine.who, theirs.who}
+    if Who.UNREAD in kinds or (len(kinds) == 1 and Who.OTHER not in kinds):
+        return False
+    if kinds == {Who.OTHER}:
+        return _others(mine, theirs, a, b, names)
+    if kinds == {Who.USER, Who.NOTE}:
+        note = a if mine.who is Who.NOTE else b
+        return None if names.elsewhere(note.text) else False
+    if Who.SOMEBODY in kinds:
+        known = Who.OTHER in kinds or (names.others and Who.THING not in kinds)
+        return None if known else False
+    other, clause = (mine, b) if mine.who in (Who.OTHER, Who.THING) else (theirs, a)
+    return False if _mentions(clause.text, other) else _not_user(other, clause.subject.who, names)
+
+
+def _not_user(other: Subject, who: Who, names: Names) -> bool | None:
+    """The same of another beside the user, or a note that names nobody."""
+    if other.who is Who.THING and who is not Who.USER:
+        return False
+    maybe = (
+        (other.who is Who.THING and not names.roles(other.name))
+        or (names.agent and who is Who.NOTE)
+        or any(_may_be(other.name, own) for own in (*names.shared, *names.own))
+    )
+    return None if maybe else True
+
+
+def _may_be(name: tuple[str, ...], own: str) -> bool:
+    """Whether a name may be that of the user, of which one says more: Max, Max Weber."""
+    mine, theirs = set(name), {fold(part) for part in own.split()}
+    return bool(mine) and (mine <= theirs or theirs <= mine)
+
+
+def _others(mine: Subject, theirs: Subject, a: Told, b: Told, names: Names) -> bool | None:
+    """Whether two who are not the user are two; None where a person must say."""
+    if mine.name and theirs.name:
+        return _other_name(mine, theirs, a, b, names)
+    if mine.being and theirs.being and not (mine.name or theirs.name):
+        if mine.being == theirs.being or _one_being(mine.being, theirs.being):
+            return False
+        return None
+    named, plain, clause = (mine, theirs, b) if mine.name else (theirs, mine, a)
+    if _mentions(clause.text, named):
+        return False
+    roles = {named.being} if named.being else names.roles(named.name)
+    if not roles:
+        return None
+    return not any(role == plain.being or _one_being(role, plain.being) for role in roles)
+
+
+def _other_name(mine: Subject, theirs: Subject, a: Told, b: Told, names: Names) -> bool | None:
+    first, second = frozenset(mine.name), frozenset(theirs.name)
+    if first == second or (len(first) == len(second) == 1 and same_name(*first, *second)):
+        roles = names.roles(mine.name) | {mine.being, theirs.being} - {""}
+        two = any(not _one_being(x, y) for x in roles for y in roles if x < y)
+        return None if two else False
+    if first <= second or second <= first:
+        given = [names.others.get(" ".join(each.name), frozenset()) for each in (mine, theirs)]
+        return True if all(given) and not any(_one_being(x, y) for x in given[0] for y in given[1]) else None
+    if first & second:
+        return True
+    if _mentions(a.text, theirs) or _mentions(b.text, mine):
+        return False
+    if any(pattern("tells_who").search(each.text) for each in (a, b)):
+        return False
+    known = all(each.being or names.roles(each.name) for each in (mine, theirs))
+    return True if known else None
+
+
+def _one_being(a: str, b: str) -> bool:
+    return a == b or synonyms(a, b) or any(a in line and b in line for line in _KIN)
+
+
+def _mentions(text: str, other: Subject) -> bool:
+    words = _all_words(text)
+    if other.being and not other.name:
+        return any(
+            _one_being(other.being, _singular(word))
+            for word in words
+            if _singular(word) in _BEINGS | _ASSISTANT
+        )
+    if other.who is Who.THING and not {*map(stem, other.name)}.isdisjoint(map(stem, words)):
+        return True
+    return any(word in words or any(same_name(word, each) for each in words) for word in other.name)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _all_words(text: str) -> frozenset[str]:
+    return frozenset(fold(word).removesuffix("'s") for word in pattern("plain_part").findall(text))
+
+
+def _slot(a: str, b: str, names: Names) -> Evidence | None:
+    """The user in one text, and somebody else in the other: a doubt wherever in a sentence they stand."""
+    words = _all_words(a), _all_words(b)
+    for name in names.shared:
+        mine, theirs = (set(map(fold, name.split())) <= said for said in words)
+        if mine is not theirs:
+            return Evidence(WHOSE, f"{name if mine else '-'} / {name if theirs else '-'}")
+    users = [bound(names.read(text)).person for text in (a, b)] if names.others else [True, True]
+    if users[0] is users[1]:
+        return None
+    at = int(users[0])  # the text without the user
+    only = (words[at] & names.others.keys()) - words[1 - at]
+    if not only or _told((a, b)[at])[0].subject.who not in (Who.UNREAD, Who.THING):
+        return None
+    shown = ", ".join(sorted(only))
+    return Evidence(WHOSE, f"the user / {shown}" if at else f"{shown} / the user")
