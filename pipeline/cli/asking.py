@@ -177,7 +177,7 @@ class Questions:
         for action in plan.actions:
             if isinstance(action, Resolve) or content_key(action) not in self._review.questions:
                 continue
-            click.echo(shown.line(action))
+            echo(shown.entry(action))
             goes = isinstance(action, Prune)
             meanings = _answers("merge", "always") | {"": Say.YES} | ({"still": Say.STILL} if goes else {})
             choices = "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]"
@@ -209,7 +209,7 @@ class Questions:
     def _single(self, doubt: Doubt, place: int) -> str:
         self._head([doubt], place)
         if isinstance(doubt, Prune):
-            echo([f"  {self._shown.line(doubt)}"])
+            echo(f"  {line}" for line in self._shown.entry(doubt))
             told, answers = _HELP["outdated"], _answers("outdated")
             asked_so = ("Is it still true? ", "[still/outdated/skip/q]")
         elif isinstance(doubt, Merge):
@@ -312,7 +312,7 @@ def told_added(review: Review, plan: Plan, shown: Report) -> None:
     if added:
         click.echo(f"\nAdded by your answers ({len(added)}):")
     for action in added:
-        click.echo(shown.line(action))
+        echo(shown.entry(action) if isinstance(action, Prune) else [shown.line(action)])
 
 
 def _ids(doubt: Doubt) -> set[str]:

@@ -227,7 +227,8 @@ def plan_command(options: Options, output: str) -> None:
         Path(output).write_text(dump_plan(plan), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"The plan cannot be written to {output}: {error.strerror}.") from error
-    click.echo(f"{counted(len(plan.actions), 'action')} written to {output}.", err=True)
+    asked = f" and {counted(len(plan.unsure), 'question')}" if plan.unsure else ""
+    click.echo(f"{counted(len(plan.actions), 'action')}{asked} written to {output}.", err=True)
 
 
 @command("store", "write", name="apply")

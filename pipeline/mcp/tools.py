@@ -138,7 +138,15 @@ class Tools:
             "store": plan.kind,
             "proposals": [{"id": a.id, "kind": str(a.kind), "line": told.line(a)} for a in changes],
             "conflicts": _questions(review, plan.conflicts, told),
-            "outdated": [{"id": d.id, "line": told.line(d), "answers": review.choices(d)} for d in old],
+            "outdated": [
+                {
+                    "id": d.id,
+                    "line": told.line(d),
+                    "text": whole(d.members[0].text),
+                    "answers": review.choices(d),
+                }
+                for d in old
+            ],
             "unsure": len(plan.unsure),
             "left_open": plan.left_open,
             "gaps": list(plan.gaps),

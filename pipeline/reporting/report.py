@@ -164,6 +164,10 @@ class Report:
         """The one line that stands for an action."""
         return visible(self._line(action))
 
+    def entry(self, action: Action) -> list[str]:
+        """An action's line, and the texts that go by it."""
+        return [self.line(action), *map(_safe, self._goes(action))]
+
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain: the texts, what stays, scores and evidence."""
         said = self._sentences(action) if isinstance(action, Merge | Resolve) else []

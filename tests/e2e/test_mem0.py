@@ -177,7 +177,7 @@ def test_a_plan_file_is_written_edited_and_applied(messy_qdrant: World) -> None:
     world = messy_qdrant
     before, file = world.raw(), world.folder / "plan.jsonl"
     written = world.pass_over("plan", *ALICE, "-o", str(file))
-    assert (written.out, written.err) == ("", f"6 actions written to {file}.\n")
+    assert (written.out, written.err) == ("", f"6 actions and 2 questions written to {file}.\n")
     assert world.raw() == before
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert lines[0]["format"] == "mem0-dream plan"

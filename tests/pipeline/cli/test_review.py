@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from builders import BOB, memory, plan_of
 from click.testing import CliRunner
-from e2e_cli import Invoke, living
+from e2e_cli import OWN, Invoke, living
 from mem0_dream.pipeline.cli import asking as cli_review, main as cli_module
 from mem0_dream.pipeline.judging.calibration import parse_pairs
 from mem0_dream.pipeline.plan import Merge
@@ -304,6 +304,23 @@ class TestOutOfDate:
         assert "1 of 1: may have gone out of date, user_id=alice" in done
         assert bool(store.rows["tram"]["expires_on"]) is expired
         assert "out of date" not in dream(*ALL).stdout
+
+    @pytest.mark.parametrize(("answer", "stays"), [("", True), ("s", True), ("still", True), ("o", False)])
+    def test_what_is_merely_old_is_shown_and_asked_about_by_itself(
+        self, dream: Invoke, store: InMemoryStore, watched, answer, stays
+    ) -> None:
+        """No read is on record; a job, a rule and a home of the same age are never asked about."""
+        plumber = "Is looking for a plumber in Leeds for the kitchen tap."
+        rules = ("Works as a carpenter.", "Commit often and in small steps.", "Lives in Braga by the sea.")
+        rows = [memory(f"m{n}", text, days=400, scope=BOB) for n, text in enumerate(rules)]
+        new = [memory(f"n{n}", f"Owns a {tool}.", scope=BOB) for n, tool in enumerate(TOOLS[:5])]
+        store.rows |= InMemoryStore([*rows, *new, memory("tap", plumber, days=400, scope=BOB)]).rows
+        tracked = OWN.replace(", assume_unread: true", "")
+        done = dream("--user-id", "bob", answers=f"y\n{answer}\ny\n", settings=tracked).stdout
+        asked = done.partition("1 memory may have gone out of date. Look at it? [y/N] ")[2]
+        assert f"  [memory:tap] — note, 400d old\n      {plumber}\n" in asked
+        assert ("tap" in store.rows) is stays
+        assert store.rows.keys() >= {"m0", "m1", "m2"}
 
     def test_outside_of_one(self, dream: Invoke, store: InMemoryStore) -> None:
         done = dream(*ALL, answers="b\ny\n").stdout

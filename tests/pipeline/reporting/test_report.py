@@ -12,14 +12,17 @@ from mem0_dream.pipeline.reporting.status import spoken_status, status_of
 from mem0_dream.pipeline.reporting.text import WHOLE_UP_TO, clip, one_line, short_ids, whole
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Candidate, Evidence, Label, Scope, Verdict
+from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
 from messy import DOG, DOG_NAME, OLD, messy_scorer, messy_store
+
+UNREAD = Settings(floor=-1.0, assume_unread=True)  # what is old goes
 
 
 def small_plan() -> Plan:
     """One of each: a merge that keeps a member, a fused one, a conflict, two prunes."""
     more = [memory("old", OLD, days=400, category=None), memory("vague", "Fixed bug", days=None)]
-    return plan_of(messy_store("d1 d2 s1 s2 t1 t2", more), messy_scorer())
+    return plan_of(messy_store("d1 d2 s1 s2 t1 t2", more), messy_scorer(), settings=UNREAD)
 
 
 def test_categories_and_ages_that_are_unknown_are_called_so() -> None:
@@ -52,8 +55,9 @@ def test_what_goes_along_with_a_side_is_shown() -> None:
 
 
 def test_each_scope_has_its_own_sections() -> None:
-    store = InMemoryStore([memory("a", OLD, days=400), memory("b", OLD, days=500, scope=BOB)])
-    assert Report(plan_of(store, duplicates())).lines()[2:] == [
+    new = [memory("c", "Plays the oboe."), memory("d", "Plays the oboe.", scope=BOB)]
+    store = InMemoryStore([memory("a", OLD, days=400), memory("b", OLD, days=500, scope=BOB), *new])
+    assert Report(plan_of(store, duplicates(), settings=UNREAD)).lines()[2:] == [
         "Scope user_id=alice", "Prunes (1):", "[memory:a] — note, 400d old", f"    {OLD}", "",
         "Scope user_id=bob", "Prunes (1):", "[memory:b] — note, 500d old", f"    {OLD}", "",
     ]  # fmt: skip
@@ -81,7 +85,8 @@ def test_explain_adds_texts_scores_and_evidence() -> None:
 def test_a_document_is_cut_with_its_length() -> None:
     long = "Was noted at length. " * 5_000
     assert whole("x" * WHOLE_UP_TO) == "x" * WHOLE_UP_TO
-    lines = Report(plan_of(InMemoryStore([memory("a", long, days=400)]), duplicates()), explain=True).lines()
+    store = InMemoryStore([memory("a", long, days=400), memory("b", "Plays the oboe.")])
+    lines = Report(plan_of(store, duplicates(), settings=UNREAD), explain=True).lines()
     (text,) = [line for line in lines if "Was noted" in line]
     assert text.endswith("… (105,000 characters)")
     assert len(text) < WHOLE_UP_TO + 100
