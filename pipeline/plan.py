@@ -16,6 +16,7 @@ from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, tex
 
 _DRAFTED = "\U0010fffd+"
 """Begins the id of a text that is not stored yet; a private-use character, to sort behind all others."""
+OPINION = "second-opinion"  # of the evidence that the opinion of a language model is
 Side = Literal["a", "b"]
 Relation = tuple[str, str]  # type and target of a relation that leaves a node
 PruneReason = Literal[
@@ -250,6 +251,14 @@ def net_removals(action: Action) -> int:
 def sorts(action: Action) -> frozenset[str]:
     """What an action is called where some of all are meant: its kind, and the reason of a removal."""
     return frozenset({str(action.kind), action.reason} if isinstance(action, Prune) else {str(action.kind)})
+
+
+def guessed(action: Action) -> bool:
+    """Whether a proposal rests on a suspicion or an opinion, so that a person looks at it by itself."""
+    if isinstance(action, Prune):
+        return action.reason in ("secret", "echo", "injection")
+    judged = getattr(action, "verdicts", ())
+    return any(item.kind == OPINION for verdict in judged for item in verdict.evidence)
 
 
 def acts(action: Action) -> bool:

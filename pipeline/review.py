@@ -21,7 +21,7 @@ from ..models.text.words import significant_words, tokens
 from ..records import ActionKind, Memory
 from .answers import Answer, Say, content_key, pinned_ids
 from .engine import Session
-from .plan import Action, Member, Merge, Plan, Prune, Resolve, RunResult, Side, acts, in_order
+from .plan import Action, Member, Merge, Plan, Prune, Resolve, RunResult, Side, acts, guessed, in_order
 from .planning.doubts import Doubt, lesson
 from .planning.drafts import loses, merge_action, merge_of
 from .planning.merges import Consolidated
@@ -134,7 +134,7 @@ class Review:
         """Say yes or no to several certain proposals; those that were answered keep their answers."""
         answered = self.answers
         actions = [action for action in map(self.find, names) if content_key(action) not in answered]
-        if say not in (Say.YES, Say.NO) or any(map(self._is_question, actions)):
+        if say not in (Say.YES, Say.NO) or any(self._is_question(each) or guessed(each) for each in actions):
             raise UsageError("A conflict, and what is merely likely, is answered by itself.")
         said = Say(say)
         given = [replace(Answer.to(action, said, at=now), pair=lesson(action, said)) for action in actions]

@@ -15,7 +15,7 @@ import click
 
 from ...errors import BudgetExceededError, UsageError
 from ...models.text.words import counted
-from ..plan import acts
+from ..plan import acts, guessed
 from ..planning.plan_file import dump_plan, parse_plan
 from ..reporting.text import visible
 from .asking import Questions, confirmed, looked, may_ask, told_added, warned
@@ -196,7 +196,7 @@ def _attended(session: Session, proposal: Proposal, options: Options) -> Done | 
             break
         echo(final.changed(shown))
         each = dict.fromkeys(("e", "each"), "each")  # asks about every change, one by one
-        careful = warned(session, plan) or questions.put
+        careful = warned(session, plan) or questions.put or any(map(guessed, plan.actions))
         open_ = sum(conflict.choice is None for conflict in plan.conflicts)
         left = f" {counted(open_, 'conflict stays', 'conflicts stay')} open." if open_ else ""
         said = confirmed(f"{final.proposal()}{left}", default=not careful, **each)

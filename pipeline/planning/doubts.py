@@ -23,7 +23,7 @@ from ..answers import Say
 from ..judging.cache import opinion_key
 from ..judging.calibration import pair_line
 from ..judging.subjects import UNCLEAR
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, in_order
+from ..plan import OPINION, Action, Member, Merge, Plan, Prune, Resolve, in_order
 from .drafts import conflict_of_pair, loses, merge_of
 from .hooks import Hooks, Means, View
 
@@ -132,7 +132,6 @@ def lesson(action: Action, say: Say) -> str:
     return pair_line(pair[0], pair[1], label, category=action.category) if label is not None else ""
 
 
-KIND = "second-opinion"  # of the evidence that an opinion is
 LONGEST_TEXT = 8_000  # characters that are sent of a memory at most; longer ones are documents
 FAILURES_IN_A_ROW = 3  # after so many no further pair is asked about: the model is down, or the wrong one
 
@@ -216,7 +215,7 @@ def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, kind: Hook
             continue
         said = doubt
         if label in (Label.DUPLICATE, Label.CONTRADICTION):
-            note = Evidence(KIND, label)
+            note = Evidence(OPINION, label)
             said = replace(
                 doubt, verdicts=tuple(replace(v, evidence=(*v.evidence, note)) for v in doubt.verdicts)
             )

@@ -69,7 +69,7 @@ def test_accepted_doubts_around_one_memory_are_one_change_that_is_shown(tmp_path
         desk.review.answer(card["key"], "yes", now=NOW)
     shown = desk.preview()
     ((done,), notes) = (shown["done"], shown["notes"])
-    assert (sorted(done["gone"]), notes) == (texts, [])
+    assert (len(done["gone"]), set(done["gone"]) < set(texts), notes) == (2, True, [])
 
 
 def test_a_run_notes_what_it_leaves_to_a_person(tmp_path: Path) -> None:

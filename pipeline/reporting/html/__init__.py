@@ -27,7 +27,7 @@ from ....models.scorer import Thresholds
 from ....models.text.statements import clauses, sentences
 from ....records import ActionKind, Evidence, Memory, Scope, Verdict
 from ...answers import content_key
-from ...plan import Action, Member, Merge, Plan, Prune, Relate, Resolve, TextChange, in_order, sorts
+from ...plan import Action, Member, Merge, Plan, Prune, Relate, Resolve, TextChange, guessed, in_order, sorts
 from ...planning.doubts import clusters, conflict_clusters, probability
 from ...planning.plan_file import parse_plan
 from ...writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
@@ -179,6 +179,7 @@ def card(
         "members": [table.member(member, action) for member in members],
         "stays": next((n for n, member in enumerate(members) if member.id == action.survivor), None),
         "unsure": int(unsure) or None,
+        "alone": int(guessed(action)) or None,  # answered by itself
         "p": _confidence(action),
         "verdicts": [_verdict(verdict, members, action.kind) for verdict in getattr(action, "verdicts", ())],
         "outcome": [str(outcome[0]), outcome[1]] if outcome else None,

@@ -68,7 +68,7 @@ function bulk(cards) {
   const all = (say, words, key) => el("button", { type: "button", "data-do": `${say}-all`, onclick: () => askAll(cards, say) }, `${words} ${open.length.toLocaleString("en")} that are certain`, el("kbd", { "aria-hidden": "true" }, key));
   return open.length > 1 ? [all("yes", "Accept", "A"), all("no", "Reject", "R")] : null;
 }
-function bulkOf(cards) { return cards.filter((card) => !answered(card) && card.kind !== "resolve" && !card.unsure); }
+function bulkOf(cards) { return cards.filter((card) => !answered(card) && card.kind !== "resolve" && !card.unsure && !card.alone); }
 
 
 function showList() {
