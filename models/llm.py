@@ -89,7 +89,7 @@ class ChatEndpoint:
             retry=tenacity.retry_if_exception(again), stop=stop, wait=pause, reraise=True
         )
         if self._client is None:
-            self._client = httpx.Client(timeout=self._timeout)
+            self._client = httpx.Client(timeout=self._timeout, follow_redirects=False)  # the key stays here
         client = self._client
 
         def send() -> object:

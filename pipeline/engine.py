@@ -244,8 +244,12 @@ class Session:
         if not chosen.gaps and any(map(acts, chosen.actions)):
             folder = self.directory / "backups" / self.store.fingerprint
             if self.store.backup(folder / run) and folder.exists():
-                for old in sorted(folder.iterdir())[:-KEPT_BACKUPS]:
-                    shutil.rmtree(old)
+                # By the journal, since the clock may have gone back; this run is not in it yet.
+                earlier = [each.id for each in self.journal.runs(self.store.fingerprint)]
+                kept = {run, *[name for name in earlier if (folder / name).exists()][: KEPT_BACKUPS - 1]}
+                for old in folder.iterdir():
+                    if old.name not in kept:
+                        shutil.rmtree(old)
         retires = self.retires(chosen, wanted=retire)
         retire_on = now.astimezone(UTC).date() - timedelta(days=1) if retires else None
         with self._observer.stage("apply", len(chosen.actions)) as advance:

@@ -250,8 +250,8 @@ def runs(options: Options, *, last: bool, within: float) -> None:
         return
     with open_session(options) as session:
         fingerprint = session.store.fingerprint
-        listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + LINKS)]
-        listed.sort(key=lambda run: run.started_at, reverse=True)
+        own = (fingerprint, fingerprint + LINKS)
+        listed = [run for run in session.journal.runs() if run.store in own]
         told = [(run, session.journal.changes(run.id)) for run in listed]
         changes = ((each, session.kind.relations(session.journal, each[0].id)) for each in told)
         lines = (run_line(*each) + (f", {changed.counts}" if changed else "") for each, changed in changes)

@@ -166,7 +166,7 @@ class Journal(Database):
         raise JournalError(f"There is no run {run!r} in the journal; `mem0-dream runs` lists all of them.")
 
     def runs(self, store: str | None = None) -> tuple[Run, ...]:
-        """All runs, newest first; of one store if its fingerprint is given."""
+        """All runs, the newest first whatever the clock said; of one store if its fingerprint is given."""
         return self._runs("WHERE store = ?", store) if store else self._runs("")
 
     def interrupted(self, store: str) -> Run | None:
@@ -243,7 +243,7 @@ class Journal(Database):
 
     def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
         columns = "id, store, started_at, finished_at, state, retire_on, plan, part, retires"
-        rows = self.ask(f"SELECT {columns} FROM runs {where} ORDER BY started_at DESC, rowid DESC", arguments)
+        rows = self.ask(f"SELECT {columns} FROM runs {where} ORDER BY rowid DESC", arguments)
         return tuple(
             Run(name, store, moment_of(began), ended and moment_of(ended), RunState(state),
                 expiry and date.fromisoformat(expiry), plan, part and _set(part), _set(retires))

@@ -25,6 +25,7 @@ from ..plan import (
     Action,
     Member,
     Merge,
+    NewText,
     Plan,
     Prune,
     Relate,
@@ -213,7 +214,7 @@ class Writer:
         made = list(self._journal.changes(run.id, action.id))
         members = {member.id: member for member in action.members}
         if not made:
-            self._check(members.values())
+            self._check(action, members.values())
             self._check_copies(run, members.values())
         survivor = self._ensure_survivor(run, action, made)
         for memory_id in action.removes:
@@ -223,7 +224,7 @@ class Writer:
             moments = [member.stated_at or run.started_at for member in action.members]
             self._access.record(self._store.fingerprint, [survivor], max(moments))
 
-    def _check(self, members: Iterable[Member]) -> None:
+    def _check(self, action: Action, members: Iterable[Member]) -> None:
         """Read the members afresh; whatever differs from the plan means the action is off."""
         expected = list(members)
         snapshots = self._store.fetch([member.id for member in expected])
@@ -232,6 +233,8 @@ class Writer:
             if snapshot is None:
                 raise RefusedChangeError(f"memory {member.id} is gone")
             memory = self._store.parse(snapshot)
+            if memory.scope != action.scope:  # a plan may have been written by anybody
+                raise RefusedChangeError(f"memory {member.id} is of another scope than the plan says")
             if memory.text_hash != member.text_hash or memory.updated_at != member.updated_at:
                 raise RefusedChangeError(f"memory {member.id} changed since the plan was made")
             if memory.pinned:
@@ -257,7 +260,7 @@ class Writer:
             if isinstance(action, Merge | TextChange) and action.rewrites:
                 self._rewrite(run, action, made)
             elif made:
-                self._check([member for member in action.members if member.id == survivor])
+                self._check(action, [member for member in action.members if member.id == survivor])
             self._amend(run, action, survivor, made)
         else:
             return None
@@ -282,13 +285,13 @@ class Writer:
             raise RefusedChangeError(f"the merged memory {added} could not be read back")
         return added
 
-    def _rewrite(self, run: Run, action: Merge | TextChange, made: list[Recorded]) -> None:
+    def _rewrite(self, run: Run, action: Merge | NewText, made: list[Recorded]) -> None:
         """Give the survivor its new text, unless a killed run did so already."""
         member = next(member for member in action.members if member.id == action.survivor)
         earlier = _earlier(made, Operation.REPLACE)
         written = earlier is not None and self._states(member.id, action.text)
         if not written:
-            self._check([member])
+            self._check(action, [member])
         number = self._journal.intend(run.id, action.id, Operation.REPLACE, member.id)
         if not written:
             relations = action.relations if isinstance(action, Relate) else None
@@ -350,7 +353,7 @@ class Writer:
         now = self._now(member.id) if earlier is not None else None
         removed = now is None or (expiry is not None and now.expires_on == expiry)
         if earlier is None or not removed:
-            self._check([member])
+            self._check(action, [member])
         at = run.started_at
         if expiry is not None:
             why = action.ends if isinstance(action, Resolve) else "merged"

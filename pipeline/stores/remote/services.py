@@ -254,7 +254,7 @@ def open_server(url: str, *, patience: Patience | None = None) -> ServerStore:
     key, token = (os.environ.get(name, "").strip() for name in (SERVER_KEY_VARIABLE, TOKEN_VARIABLE))
     headers = {"X-API-Key": key} if key else {"Authorization": f"Bearer {token}"} if token else {}
     timeout = caller.patience.timeout
-    client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, follow_redirects=True)
+    client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout)
     return ServerStore(client, caller, fingerprint("server", str(client.base_url).rstrip("/").lower()))
 
 

@@ -39,6 +39,7 @@ _NOTES = frozenset({DATES_KEY, RESTORED_KEY, MARK_KEY})
 _LEFT_ALONE = ("immutable", "replaced_by", "synthesized")
 _PAST = frozenset({"superseded", "merged", "archived", "deleted"})
 _SEARCH_BOUNDS = (20, 1000)
+_REDIRECTS = 5  # that are followed, within one origin
 NULL = "null"  # an answer without anything in it, which is not yet that something is gone
 _QUERY_CHARACTERS = 2_000  # more of a text says nothing more to a search
 
@@ -157,7 +158,7 @@ class RemoteStore(Store):
         return self._caller.ask(what, lambda: self._once(method, path, missing_ok=missing_ok, **request))
 
     def _once(self, method: str, path: str, *, missing_ok: bool = False, **request: Any) -> Any:
-        response = self._client.request(method, path, **request)
+        response = self._followed(self._client.request(method, path, follow_redirects=False, **request))
         if missing_ok and response.status_code == 404:
             if response.headers.get("content-type", "").startswith("application/json"):
                 return None
@@ -165,6 +166,19 @@ class RemoteStore(Store):
         response.raise_for_status()
         answer = response.json()
         return NULL if answer is None else answer
+
+    def _followed(self, response: httpx.Response) -> httpx.Response:
+        """The answer at the end of redirects; `StoreError` before the key goes to another origin."""
+        for _ in range(_REDIRECTS):
+            if (further := response.next_request) is None:
+                break
+            here, there = ((url.scheme, url.host, url.port) for url in (response.request.url, further.url))
+            if here != there:
+                place = f"{further.url.scheme}://{further.url.netloc.decode()}"
+                told = f"{self._caller.service} sends its callers on to {place}; the key is not sent there."
+                raise StoreError(f"{told} Give that address if it is the right one.")
+            response = self._client.send(further, follow_redirects=False)
+        return response
 
     def _read(self, what: str, fits: Callable[[Any], bool], *request: Any, **more: Any) -> Any:
         """What a request about one memory gives; asked again if it does not fit, then `UnreadableError`."""

@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from builders import NOW, duplicates, memory, plan_of
+from builders import ALICE, BOB, NOW, duplicates, memory, plan_of
 from hypothesis import HealthCheck, given, settings, strategies as st
 from killing import dies
 from mem0_dream.errors import BudgetExceededError, JournalError, StoreError
-from mem0_dream.pipeline.plan import RunResult
+from mem0_dream.pipeline.plan import Merge, Prune, Resolve, Rewrite, RunResult
 from mem0_dream.pipeline.planning.budget import check_budget
 from mem0_dream.pipeline.stores.base import Restore
 from mem0_dream.pipeline.writing.access import AccessLog
@@ -140,6 +140,40 @@ def test_a_fact_is_never_absent(night):
 
     night.store.after_write = watch
     assert night.apply().merged == 2
+
+
+def test_what_a_person_decided_goes_before_a_merge_into_what_lost(journal):
+    """Else a merge takes away what says the same as the loser, and the conflict then the loser."""
+    texts = {"dog": DOG, "loser": DOG_LONG, "winner": "Has a cat."}
+    store = InMemoryStore([memory(name, text) for name, text in texts.items()])
+    dog, loser, winner = (store.parse(store.fetch([name])[name]) for name in texts)
+    merge = Merge.of(dog, loser, name="m1", survivor="loser", text=DOG_LONG)
+    conflict = Resolve.of(loser, winner, name="c1", a=("loser",), b=("winner",), topic="pet", choice="b")
+    plan = replace(plan_of(store, duplicates()), actions=(merge, conflict))
+    result = Writer(store, journal).apply(plan, run="r1", at=NOW)
+    assert set(store.rows) == {"dog", "winner"}
+    assert (result.resolved, result.merged, result.moved) == (1, 0, (("m1", "memory loser is gone"),))
+
+
+def test_a_plan_line_may_not_name_a_memory_of_somebody_else(journal):
+    store = InMemoryStore(
+        [memory("mine", DOG), memory("mine too", DOG_LONG), memory("theirs", DOG_LONG, scope=BOB)]
+    )
+    mine, too, theirs = (store.parse(row) for row in store.fetch(list(store.rows)).values())
+    actions = (
+        Prune.of(theirs, name="p1", reason="vague"),
+        Merge.of(mine, theirs, name="m1", survivor="mine", text=DOG),
+        Merge.of(too, theirs, name="m2", survivor=None, text=DOG_LONG),
+        Resolve.of(mine, theirs, name="c1", a=("mine",), b=("theirs",), topic="dog", choice="a"),
+        Rewrite.of(theirs, name="w1", text="Has nothing.", reason="edited"),
+    )
+    before = whole(store)
+    plan = replace(plan_of(store, duplicates()), actions=tuple(replace(a, scope=ALICE) for a in actions))
+    result = Writer(store, journal).apply(plan, run="r1", at=NOW)
+    assert dict(result.moved) == dict.fromkeys(
+        ("p1", "m1", "m2", "c1", "w1"), "memory theirs is of another scope than the plan says"
+    )
+    assert whole(store) == before
 
 
 ODD_COPIES = {
