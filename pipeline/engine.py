@@ -7,8 +7,9 @@ know: the state directory, the lock, the caches and the models.
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -42,6 +43,8 @@ from .writing.lock import store_lock
 from .writing.writer import Writer, refuse_foreign
 
 SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")  # ids by which a person names memories
+_log = logging.getLogger(__name__)
+
 KEPT_BACKUPS = 5  # copies of a store's files, one for each of the latest runs
 
 
@@ -86,9 +89,13 @@ class Session:
         self.journal.close()
         self.access.close()
 
-    def locked(self, *, wait_s: float = 0.0) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def locked(self, *, wait_s: float = 0.0) -> Iterator[None]:
         """Keep other runs away from this store, after waiting so many seconds at most; see `store_lock`."""
-        return store_lock(self.directory, self.store.fingerprint, wait_s=wait_s)
+        with store_lock(self.directory, self.store.fingerprint, wait_s=wait_s):
+            for line in self.store.tidy():
+                _log.warning("%s", line)
+            yield
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List the memories of the matching scopes."""

@@ -185,6 +185,10 @@ class Store:
         """Copy what a run rewrites whole; `StoreError` if that fails, or no run may begin now."""
         return ()  # of single records the journal keeps enough
 
+    def tidy(self) -> Sequence[str]:
+        """Remove what a killed run left behind, while no other can be at work; sentences about what stays."""
+        return ()
+
     def close(self) -> None:
         """Release files, locks and connections."""
 

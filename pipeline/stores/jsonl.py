@@ -8,6 +8,7 @@ on from there, and where all is taken back it is gone again.
 from __future__ import annotations
 
 import copy
+import glob
 import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ from ...records import Memory, Scope
 from . import base
 from .base import Capabilities, ScopeFilter, Snapshot
 from .files import digest, is_utf8, json_text, stamp
-from .files.exchange import remove_file, replace_file
+from .files.exchange import leftovers, remove_file, replace_file
 from .mem0.rows import SCOPE_KEYS, parse_memory
 
 PRESETS = ("mem0", "claude-mem", "hindsight", "mcp-memory-service", "plain")  # the most telling first
@@ -116,6 +117,12 @@ class JsonlStore(base.Store):
         """The id of an addition follows from its mark."""
         found = self.fetch([_marked(mark)]).get(_marked(mark))
         return found.id if found is not None and self.parse(found).scope == scope else None
+
+    def tidy(self) -> Sequence[str]:
+        """Remove the hidden copies of a killed run; nobody else writes the file beside the export."""
+        for path, _ in leftovers(self._target.parent, glob.escape(self._target.name)):
+            path.unlink(missing_ok=True)
+        return ()
 
     def write(self, change: base.Change) -> str:
         """Make one change in the file beside the export."""

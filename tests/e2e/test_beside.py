@@ -118,3 +118,36 @@ def test_a_pass_keeps_its_journal_whatever_runs_beside_it(
     undone = run(line(world, "undo", name))
     assert undone.code == 0, undone
     assert world.content() == before
+
+
+IN_FILES = [kind for kind in LOCAL if kind in ("jsonl", "md", "graph")]
+
+
+def left_behind(world: World) -> list[str]:
+    return [each.name for each in world.folder.rglob(".*.mem0-dream.tmp")]
+
+
+@pytest.mark.parametrize("then", ["resume", "undo", "--auto"])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("kind", IN_FILES)
+def test_no_hidden_copy_of_a_killed_pass_stays(
+    kind: str, then: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, after: bool
+) -> None:
+    """It holds memories, and nobody would look for it."""
+    world = LOCAL[kind](tmp_path, monkeypatch)
+    (world.folder / "settings.yaml").write_text(
+        "mem0_dream: {scorer: keywords, max_delete: 1.0, min_delete: 0}"
+    )
+    before = world.content()
+    dies = {"at": "exchange", "step": 1, "after": after}
+    killed = run(replace(line(world, "--auto"), function="killing:on_graph", options=dies))
+    assert killed.code == KILLED, killed
+    assert len(left_behind(world)) == 1
+    assert run(line(world, "status")).code == 0
+    assert len(left_behind(world)) == 1  # who only looks removes nothing
+    done = run(line(world, then))
+    assert done.code == 0, done
+    assert left_behind(world) == []
+    if then != "undo":
+        assert run(line(world, "undo")).code == 0
+    assert world.content() == before

@@ -13,6 +13,7 @@ import ctypes.util
 import errno
 import os
 import signal
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _CURRENT_DIRECTORY = -100  # AT_FDCWD
 _MODE = 0o600
 _LOOK_SECONDS = 0.002
+_CLOCK_SECONDS = 1.0  # by which the start of a process and the times of files are told apart
 
 
 def replace_file(
@@ -59,6 +61,28 @@ def replace_file(
         else:
             _swap(temporary, path, before, unguarded, rubbish)
         flush_folder(path.parent)
+
+
+def leftovers(folder: Path, name: str = "*") -> Iterator[tuple[Path, Path]]:
+    """Copies that a process left beside files of this name when it was killed, each with its file."""
+    for path in sorted(folder.glob(f".{name}.*{_TEMPORARY}")):
+        file, _, number = path.name[1 : -len(_TEMPORARY)].rpartition(".")
+        with contextlib.suppress(FileNotFoundError):
+            about = path.lstat()
+            if stat.S_ISREG(about.st_mode) and number.isdecimal() and not _at_work(int(number), about):
+                yield path, path.with_name(file)
+
+
+def _at_work(number: int, about: os.stat_result) -> bool:
+    """Whether the process that wrote a file may live; one that began later only bears its number."""
+    import psutil
+
+    try:
+        return bool(psutil.Process(number).create_time() <= about.st_ctime + _CLOCK_SECONDS)
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.Error:
+        return True
 
 
 def remove_file(path: Path, *, before: bytes) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 
 from ....errors import RefusedChangeError, StoreError
 from . import Database, digest, make_private
-from .exchange import refusing, remove_file, replace_file, write_flushed
+from .exchange import leftovers, refusing, remove_file, replace_file, write_flushed
 
 _NEW_FILE = 0o644
 _IN_MEMORY = 64  # states of files that are held besides being kept
@@ -169,6 +169,24 @@ class FileHistory(Database):
         if (lines := merge_lines(after, ours, theirs, order=first, resolve=resolve)) is None:
             raise RefusedChangeError(f"the file {name} was changed since, in the same place")
         return b"\n".join(lines)
+
+    def tidy(self, folder: Path, name: str = "*") -> list[str]:
+        """Remove what killed runs left beside the files of a folder; sentences about what must stay.
+
+        It holds what was to be written, or what was replaced: both are noted here. What is neither may be
+        the only copy of what another program wrote at that very moment.
+        """
+        told = []
+        for path, file in leftovers(folder, name):
+            with contextlib.suppress(OSError):
+                if self.ask("SELECT 1 FROM images WHERE digest = ?", (digest(path.read_bytes()),)):
+                    path.unlink()
+                else:
+                    told.append(
+                        f"{path} holds what another program wrote into {file.name} while a run was killed; "
+                        "compare the two, then remove it."
+                    )
+        return told
 
     def taken_back(self, step: Step) -> None:
         """Note that a step was taken back."""

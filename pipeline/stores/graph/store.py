@@ -9,6 +9,7 @@ added through the same writer as everything else.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +23,13 @@ from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
 from ..files import Database, digest, make_private
+from ..files.exchange import leftovers
 from ..files.undo import FileHistory, Image, keep_entry, kept_entries, read_image
 from . import entities
 from .core_memory import CoreFile
 from .entities import entity_text, observation_key, relations_text, split_part
 from .lines import KNOWN, GraphDocument, GraphLine, foreign_reason, settled
-from .media import Medium
+from .media import FileMedium, Medium
 
 _CORE = "core memory of"
 _WHOLE = "whole"
@@ -214,6 +216,14 @@ class GraphStore(Store):
         brought = self.notes.noted(_BROUGHT_BACK) or {}
         self.notes.note(_BROUGHT_BACK, brought | {name: now.isoformat()})
         return len(back), len(relations) - len(back)
+
+    def tidy(self) -> Sequence[str]:
+        """Remove the hidden copies of a killed run; those beside the archive hold what its file does."""
+        files = [self.medium.path] if isinstance(self.medium, FileMedium) else []
+        files += [self.core.path] if self.core is not None else []
+        for path, _ in leftovers(self.archive):
+            path.unlink(missing_ok=True)
+        return [line for file in files for line in self._history.tidy(file.parent, glob.escape(file.name))]
 
     def close(self) -> None:
         """Close the notes and the medium."""

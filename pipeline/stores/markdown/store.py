@@ -8,6 +8,7 @@ with every write of ours.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -154,6 +155,11 @@ class MarkdownStore(Store):
         folders = {directory.name: directory.path for directory in self.directories}
         keep_folders(folders, path, without=self._state)
         return (path,)
+
+    def tidy(self) -> Sequence[str]:
+        """Remove the hidden copies of a killed run."""
+        folders = {Path(folder) for each in self.directories for folder, *_ in os.walk(each.path)}
+        return [line for folder in sorted(folders) for line in self._history.tidy(folder)]
 
     def close(self) -> None:
         """Close the record of our writes."""

@@ -9,10 +9,12 @@ is an error.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,6 +30,7 @@ _LIST_BOUND = 1_000_000  # rows asked for at once where mem0's own list is the o
 _COUNT_KEYS = ("count", "row_count", "num_entities", "document_count", "vector_count", "total_vector_count")
 _PLACE_KEYS = table_words("listings", "places")
 LISTING_FAULTS = table_pairs("listings", "faults")  # of all providers but those that are `WRITABLE`
+SAVING_SECONDS = 30.0  # that an opening, or a save, waits for another one of ours
 _NEW, _MARKER = ".new", ".saving"
 
 
@@ -123,7 +126,8 @@ class FaissBackend(Backend):
         """mem0's own entity store, if its files exist: two open copies would overwrite each other."""
         name = f"{self._store.collection_name}_entities"
         if self._beside is None and self._memory is not None and _files(self._folder, name):
-            self._beside = FaissBackend(self._memory.entity_store)
+            with saving(self._folder):
+                self._beside = FaissBackend(self._memory.entity_store)
         return self._beside
 
     def _save(self) -> None:
@@ -133,16 +137,17 @@ class FaissBackend(Backend):
         if self._stamps() != self._stamp:
             raise StoreLockedError(sentence(self._changed()))
         index, docstore = self._files
-        faiss.write_index(self._store.index, f"{index}{_NEW}")
         places = {str(place): row_id for place, row_id in self._store.index_to_id.items()}
         text = json.dumps({"docstore": self._store.docstore, "index_to_id": places}, indent=2)
-        Path(f"{docstore}{_NEW}").write_text(text, encoding="utf-8")
-        for file in self._files:
-            flush(Path(f"{file}{_NEW}"))
-        index.with_suffix(_MARKER).touch()
-        flush(self._folder)
-        finish_interrupted_save(self._folder, self._store.collection_name)
-        self._stamp = self._stamps()
+        with saving(self._folder):
+            faiss.write_index(self._store.index, f"{index}{_NEW}")
+            Path(f"{docstore}{_NEW}").write_text(text, encoding="utf-8")
+            for file in self._files:
+                flush(Path(f"{file}{_NEW}"))
+            index.with_suffix(_MARKER).touch()
+            flush(self._folder)
+            finish_interrupted_save(self._folder, self._store.collection_name)
+            self._stamp = self._stamps()
 
     def _stamps(self) -> list[tuple[int, int, int] | None]:
         return [stamp(file) for file in self._files]
@@ -155,8 +160,42 @@ class FaissBackend(Backend):
         return {row_id: place for place, row_id in self._store.index_to_id.items()}
 
 
+@contextmanager
+def saving(folder: Path) -> Iterator[None]:
+    """Keep other processes of ours from a FAISS store while it is saved, or opened: none sees half a save.
+
+    The system gives the folder free when its holder dies; where it knows no such lock there is none.
+    """
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        until = time.monotonic() + SAVING_SECONDS
+        while not _held(handle, fcntl.flock, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if time.monotonic() > until:
+                raise StoreLockedError(f"Another pass is saving the FAISS store in {folder}; run again.")
+            time.sleep(0.05)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _held(handle: int, lock: Callable[[int, int], None], how: int) -> bool:
+    try:
+        lock(handle, how)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # this file system has no locks
+    return True
+
+
 def finish_interrupted_save(folder: Path, collection: str) -> None:
-    """Complete a save that had written everything, and drop one that had not."""
+    """Complete a save that had written everything, and drop one that had not; by whoever is `saving`."""
     for name in (collection, f"{collection}_entities"):
         index, docstore = _pair(folder, name)
         marker = index.with_suffix(_MARKER)

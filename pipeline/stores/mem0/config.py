@@ -13,6 +13,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,7 +24,7 @@ import yaml
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from ....errors import ConfigError, DreamError, MissingExtraError, StoreError, StoreLockedError
-from .backends import describe_place, finish_interrupted_save, require_collection
+from .backends import describe_place, finish_interrupted_save, require_collection, saving
 from .rows import describe
 from .store import Mem0Store
 
@@ -121,18 +122,20 @@ def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) ->
         logger.setLevel(logging.ERROR)
     checked = _validated(values, origin)
     provider, place = checked.vector_store.provider, checked.vector_store.config
-    if provider == "faiss":
-        finish_interrupted_save(Path(place.path), place.collection_name)
-    require_collection(provider, place)
-    for attempt in Retrying(
-        retry=retry_if_exception_type(StoreLockedError),
-        stop=stop_after_delay(wait_s),
-        wait=wait_exponential(0.2, max=2),
-        reraise=True,
-    ):
-        with attempt:
-            memory = _constructed(checked, origin, _secrets(values))
-    return Mem0Store(memory, owned=True, section=given.settings, llm=values.get("llm"))
+    in_files = provider == "faiss"
+    with saving(Path(place.path)) if in_files else nullcontext():
+        if in_files:
+            finish_interrupted_save(Path(place.path), place.collection_name)
+        require_collection(provider, place)
+        for attempt in Retrying(
+            retry=retry_if_exception_type(StoreLockedError),
+            stop=stop_after_delay(wait_s),
+            wait=wait_exponential(0.2, max=2),
+            reraise=True,
+        ):
+            with attempt:
+                memory = _constructed(checked, origin, _secrets(values))
+        return Mem0Store(memory, owned=True, section=given.settings, llm=values.get("llm"))
 
 
 def _check_keys(content: Mapping[Any, Any], origin: str) -> None:

@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import subprocess
+import sys
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -86,6 +89,41 @@ def test_a_kill_during_a_save_leaves_before_or_after(faiss, step, monkeypatch):
     assert not inventory.gaps
     assert [memory.id for memory in inventory.memories] == sorted(ids[1:] if committed else ids)
     assert sorted(contents(faiss)) == ["memories.faiss", "memories.json"]
+
+
+_OPENING = """
+import sys
+from pathlib import Path
+from mem0_dream.pipeline.stores.mem0 import backends
+backends.SAVING_SECONDS = 0.1
+with backends.saving(Path(sys.argv[1])):
+    backends.finish_interrupted_save(Path(sys.argv[1]), "memories")
+"""
+
+
+@pytest.mark.parametrize("at", ["write_text", "touch", "replace"])
+def test_who_opens_a_store_while_it_is_saved_touches_no_file(faiss, at, monkeypatch):
+    """It took what was being written for what a killed process had left."""
+    store, ids = faiss.filled(TEXTS)
+    told: list[str] = []
+    original = getattr(Path, at)
+
+    def beside(*args: Any, **options: Any) -> Any:
+        if not told:
+            before = contents(faiss)
+            words = [sys.executable, "-c", _OPENING, str(folder(faiss))]
+            told.append(subprocess.run(words, capture_output=True, text=True, check=False).stderr)
+            assert contents(faiss) == before
+        return original(*args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, at, beside)
+        store.write(Delete(ids[0]))
+    assert "Another pass is saving the FAISS store" in told[0]
+    assert [memory.id for memory in store.read(EVERYTHING).memories] == sorted(ids[1:])
+    store.close()
+    with closing(faiss.open()) as again:
+        assert [memory.id for memory in again.read(EVERYTHING).memories] == sorted(ids[1:])
 
 
 def test_a_backup_brings_everything_back(faiss, tmp_path):
