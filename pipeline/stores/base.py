@@ -54,6 +54,7 @@ class Update:
     observations: tuple[str, ...] = ()  # the same as a list, for an entity of a graph; empty elsewhere
     # All relations (type, target) that leave a node of a graph afterwards; None elsewhere.
     relations: tuple[tuple[str, str], ...] | None = None
+    was: str | None = None  # see `Delete`
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class Amend:
     metadata: Mapping[str, Any]  # keys to set
     created_at: datetime | None = None  # the date to store it under; None leaves it
     expires: str | None = None  # its last day as ISO date, or "" for none; None leaves it
+    was: str | None = None  # see `Delete`
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ class Delete:
     into: str | None = None  # id of the memory that takes its place, or None
     at: datetime | None = None  # when the run began that does so; None outside of a run
     observations: tuple[str, ...] = ()  # the text as a list, for an entity of a graph; empty elsewhere
+    # Hash of the text that it must still have when it is written to; None if it may say anything.
+    was: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ class Retire:
     day: date  # the last day on which it counts as alive
     # Keys to set with it, such as what supersedes it; an undo takes them away again.
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    was: str | None = None  # see `Delete`
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,7 @@ class Restore:
     """Put a record back exactly as it was, whether it still exists or not."""
 
     snapshot: Snapshot
+    was: str | None = None  # see `Delete`
 
 
 Change = Add | Update | Amend | Delete | Retire | Restore
@@ -127,6 +133,12 @@ class ScopeFilter:
         return dict(self.ids)
 
 
+def refuse_moved(memory: Memory, was: str | None) -> None:
+    """Refuse to change a memory that somebody wrote since it was read last."""
+    if was is not None and memory.text_hash != was:
+        raise RefusedChangeError(f"memory {memory.id} was written anew at that moment")
+
+
 class Store:
     """A place of memories: what raises here every kind does; one with `_add` takes an `Add`, and so on."""
 
@@ -134,6 +146,8 @@ class Store:
     fingerprint: str  # equal for equal places; holds no secret
     capabilities: Capabilities
     called: str  # the place in a sentence, such as "a knowledge graph"
+    # Whether it takes changes back by notes of its own, so that no undo rests on the journal's copies.
+    keeps_history = False
     fidelity: tuple[str, ...] = ()  # what an undo cannot give back
     section: Mapping[str, Any] = MappingProxyType({})  # limits in the store's own configuration, unchecked
     llm: Mapping[str, Any] | None = None  # the language model that this configuration names
@@ -175,11 +189,19 @@ class Store:
     def write(self, change: Change) -> str:
         """Make one change; its id. `RefusedChangeError` if it may not be made, `StoreError` if it was not."""
         if isinstance(change, Retire) and not hasattr(self, "_retire"):
-            change = Amend(change.id, change.metadata, expires=change.day.isoformat())
+            change = Amend(change.id, change.metadata, expires=change.day.isoformat(), was=change.was)
+        if not isinstance(change, Add) and change.was is not None:
+            self._refuse_moved(change.snapshot.id if isinstance(change, Restore) else change.id, change.was)
         make = getattr(self, f"_{type(change).__name__.lower()}", None)
         if make is None:
             raise RefusedChangeError(f"{self.called} takes no such change")
         return str(make(change))
+
+    def _refuse_moved(self, memory_id: str, was: str) -> None:
+        """`RefusedChangeError` if a memory no longer says what it must; a kind may look even later."""
+        held = self.fetch([memory_id]).get(memory_id)
+        if held is not None:
+            refuse_moved(self.parse(held), was)
 
     def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
         """Copy what a run rewrites whole; `StoreError` if that fails, or no run may begin now."""

@@ -126,8 +126,9 @@ class JsonlStore(base.Store):
 
     def write(self, change: base.Change) -> str:
         """Make one change in the file beside the export."""
+        before = _bytes(self._target)  # first of all, so that what is written later is seen to be another
         source, current = self._loaded()
-        rows, before = copy.deepcopy(current.rows), _bytes(self._target)
+        rows = copy.deepcopy(current.rows)
         match change:
             case base.Restore(snapshot=kept):
                 memory_id = kept.id

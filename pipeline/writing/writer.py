@@ -19,7 +19,7 @@ from ...errors import (
     StoreError,
     UnreadableError,
 )
-from ...records import SUPERSEDED_KEYS, SUPERSEDES_KEY, ActionKind, Memory
+from ...records import SUPERSEDED_KEYS, SUPERSEDES_KEY, ActionKind, Memory, text_hash
 from ..answers import Say, content_key, taken_back
 from ..plan import (
     Action,
@@ -240,6 +240,14 @@ class Writer:
             if memory.pinned:
                 raise RefusedChangeError(f"memory {member.id} was pinned since the plan was made")
 
+    def _check_stays(self, action: Action, survivor: str) -> None:
+        """What stays must still say it all, each time before something goes for its sake."""
+        memory = self._now(survivor)
+        if memory is None or memory.text_hash != _stated(action, survivor):
+            raise RefusedChangeError(
+                f"memory {survivor}, which would have to stay, was changed at that moment"
+            )
+
     def _check_copies(self, run: Run, members: Iterable[Member]) -> None:
         """What the journal holds of the members must be what the plan saw: an undo has nothing else."""
         for member in members:
@@ -249,6 +257,8 @@ class Writer:
                 if not missing.ids:
                     raise
                 raise RefusedChangeError(f"memory {member.id} could not be copied beforehand") from missing
+            if self._store.keeps_history:
+                continue  # what an earlier action of the run leads to may be planned for
             if copy.text_hash != member.text_hash or copy.updated_at != member.updated_at:
                 raise RefusedChangeError(f"the copy of memory {member.id} is not what the plan saw")
 
@@ -295,7 +305,8 @@ class Writer:
         number = self._journal.intend(run.id, action.id, Operation.REPLACE, member.id)
         if not written:
             relations = action.relations if isinstance(action, Relate) else None
-            self._store.write(Update(member.id, action.text, run.started_at, action.observations, relations))
+            said = (action.text, run.started_at, action.observations, relations)
+            self._store.write(Update(member.id, *said, was=member.text_hash))
         if not self._states(member.id, action.text):
             raise RefusedChangeError(f"the new text of memory {member.id} could not be read back")
         self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
@@ -316,8 +327,9 @@ class Writer:
         metadata = {**(united.metadata if united else {}), **self._past(run, action)}
         earlier = _earlier(made, Operation.AMEND)
         if metadata and (earlier is None or earlier.state is not ChangeState.DONE):
-            dates = (united.created_at, united.expires) if united else ()
-            self._step(run, action, Operation.AMEND, survivor, Amend(survivor, metadata, *dates))
+            dates = (united.created_at, united.expires) if united else (None, None)
+            change = Amend(survivor, metadata, *dates, was=_stated(action, survivor))
+            self._step(run, action, Operation.AMEND, survivor, change)
 
     def _step(self, run: Run, action: Action, operation: Operation, memory_id: str, change: Change) -> None:
         number = self._journal.intend(run.id, action.id, operation, memory_id)
@@ -354,16 +366,19 @@ class Writer:
         removed = now is None or (expiry is not None and now.expires_on == expiry)
         if earlier is None or not removed:
             self._check(action, [member])
+        if into is not None:
+            self._check_stays(action, into)
         at = run.started_at
         if expiry is not None:
             why = action.ends if isinstance(action, Resolve) else "merged"
             told = () if into is None else zip(SUPERSEDED_KEYS, (into, at.isoformat(), why), strict=True)
-            change: Change = Retire(member.id, expiry, dict(told))
+            change: Change = Retire(member.id, expiry, dict(told), was=member.text_hash)
         elif isinstance(action, Merge):
-            change = Delete(member.id, into=into, at=at, observations=action.observations)
+            said = action.observations
+            change = Delete(member.id, into=into, at=at, observations=said, was=member.text_hash)
         else:
             why = f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind)
-            change = Delete(member.id, why, at=at)
+            change = Delete(member.id, why, at=at, was=member.text_hash)
         # Also where a killed run had removed the row already: what belongs to it may be left.
         self._step(run, action, Operation.REMOVE, member.id, change)
 
@@ -377,6 +392,7 @@ class Writer:
         now = self._store.fetch([memory_id]).get(memory_id)
         if now is None and amended:
             raise RefusedChangeError("it was removed since the run")
+        seen = None
         if now is not None:
             if now.payload == before.payload and change.state is ChangeState.INTENDED:
                 return False
@@ -385,7 +401,8 @@ class Writer:
             ours = {action.text} if isinstance(action, Merge | TextChange) else set()
             if not same and present.text not in ours - {then.text}:
                 raise RefusedChangeError("it was written anew since the run")
-        self._store.write(Restore(before))
+            seen = present.text_hash
+        self._store.write(Restore(before, was=seen))
         return True
 
     def _withdraw(self, run: Run, change: Recorded, action: Action) -> tuple[str, bool]:
@@ -395,8 +412,16 @@ class Writer:
             return added, False
         if isinstance(action, Merge) and memory.text != action.text:
             raise RefusedChangeError("the merged memory was changed since the run")
-        self._store.write(Delete(added))
+        self._store.write(Delete(added, was=memory.text_hash))
         return added, True
+
+
+def _stated(action: Action, survivor: str) -> str:
+    """Hash of the text that the survivor of an action has once it stands."""
+    kept = next((member for member in action.members if member.id == survivor), None)
+    if kept is None or (isinstance(action, Merge | TextChange) and action.rewrites):
+        return text_hash(action.text) if isinstance(action, Merge | TextChange) else ""
+    return kept.text_hash
 
 
 def _earlier(made: Iterable[Recorded], operation: Operation) -> Recorded | None:

@@ -95,6 +95,7 @@ class GraphStore(Store):
     kind = "graph"
     called = "a knowledge graph"
     capabilities = Capabilities(in_place=True)
+    keeps_history = True
 
     def __init__(self, medium: Medium, *, state: Path, core: Path | None = None) -> None:
         self.medium = medium

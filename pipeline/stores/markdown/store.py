@@ -91,6 +91,7 @@ class MarkdownStore(Store):
     kind = "md"
     called = "a directory of Markdown memories"
     capabilities = Capabilities(in_place=True)
+    keeps_history = True
 
     def __init__(self, directories: Sequence[MemoryDirectory], *, root: Path, state: Path) -> None:
         self.directories = tuple(directories)

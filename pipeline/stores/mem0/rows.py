@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
-from ....errors import DreamError, StoreError
+from ....errors import DreamError, RefusedChangeError, StoreError
 from ....records import Memory, Scope, noted_moment, says_pinned
 from ..base import Snapshot
 
 Filters = Mapping[str, str]
 T = TypeVar("T")
+HASH_KEY = "hash"  # the payload key in which mem0 keeps a digest of the text
 LINKED_KEY = "linked_memory_ids"  # the payload key in which mem0's entity rows name their memories
 # Errors whose own words describe a connection and never a memory, so that they may be printed.
 _CONNECTION_ERRORS = frozenset(
@@ -50,6 +51,8 @@ class Backend:
     _get: Callable[[list[str]], Iterable[Snapshot]]
     _put: Callable[[Snapshot, Snapshot | None], None]  # and what is there now
     _remove: Callable[[str], None]
+    conditional = False  # whether a row can be removed only while it says what was read
+    _remove_as: Callable[[Snapshot], None]
     _entities: Callable[[], Backend | None]
 
     def __init__(self, client: Any, collection: Any) -> None:
@@ -112,9 +115,15 @@ class Backend:
         """The row with this id."""
         return self.get([row_id]).get(row_id)
 
-    def put(self, row: Snapshot) -> None:
-        """Write the row exactly as given, whether it exists or not; without a vector that one stays."""
+    def put(self, row: Snapshot, held: Snapshot | None = None) -> None:
+        """Write the row exactly as given, whether it exists or not; without a vector that one stays.
+
+        With `held`, the row as it was read, only while it says the same: what cannot be asked of the store
+        itself is looked at just before.
+        """
         known = self.one(row.id)
+        if held is not None and (known is None or not says_the_same(known, held)):
+            raise RefusedChangeError(f"memory {row.id} was written anew at that moment")
         if row.vector is None and known is not None:
             row = replace(row, vector=known.vector)
         with asking(f"writing to the {self.place}"):
@@ -124,6 +133,26 @@ class Backend:
         """Remove one row."""
         with asking(f"deleting from the {self.place}"):
             self._remove(row_id)
+
+    @contextmanager
+    def removing(self, vector_store: Any, row: Snapshot) -> Iterator[None]:
+        """Let mem0 delete this row only while it says what was read, where the store can be asked so."""
+        if not self.conditional or not row.payload.get(HASH_KEY):
+            yield
+            return
+
+        def delete(vector_id: str) -> None:
+            with asking(f"deleting from the {self.place}"):
+                self._remove_as(row)
+            left = self.one(vector_id)
+            if left is not None and not says_the_same(left, row):
+                raise RefusedChangeError(f"memory {row.id} was written anew at that moment")
+
+        vector_store.delete = delete
+        try:
+            yield
+        finally:
+            del vector_store.delete
 
     def linking(self, ids: Sequence[str]) -> tuple[Snapshot, ...]:
         """Snapshots whose `linked_memory_ids` hold any of the ids, vectors included."""
@@ -151,6 +180,11 @@ class Backend:
         return self.get(
             row.id for row in self.rows({}) if wanted.intersection(linked_ids(row.payload))
         ).values()
+
+
+def says_the_same(one: Snapshot, other: Snapshot) -> bool:
+    """Whether two states of a row have one text."""
+    return one.payload.get("data") == other.payload.get("data")
 
 
 def floats(values: Iterable[Any] | None) -> tuple[float, ...] | None:

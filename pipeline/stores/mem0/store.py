@@ -32,7 +32,7 @@ from ....models.text.tables import table_lines
 from ....records import Memory, Scope, as_utc
 from ...plan import Member, Plan, Rewrite
 from .. import base
-from ..base import LINKS, Capabilities, ScopeFilter, Snapshot, Store
+from ..base import LINKS, Capabilities, ScopeFilter, Snapshot, Store, refuse_moved
 from . import rows
 from .backends import choose_backend, store_fingerprint
 from .rows import SCOPE_KEYS, SESSION_KEYS, asking, is_memory, moment, parse_memory, scope_of, sentence
@@ -201,7 +201,7 @@ class Mem0Store(Store):
         return kept | ({"updated_at": max(dated).isoformat()} if dated else {})
 
     def _update(self, change: base.Update) -> str:
-        self._row(change.id)
+        refuse_moved(self.parse(self._row(change.id)), change.was)
         with asking(f"updating memory {change.id}"):
             if self.backend.entities() is not None:
                 _ = self.memory.entity_store  # mem0 moves links only once it has opened this
@@ -213,19 +213,24 @@ class Mem0Store(Store):
 
     def _amend(self, change: base.Amend) -> str:
         row = self._row(change.id)
+        refuse_moved(self.parse(row), change.was)
         payload = {**row.payload, **self._storable(change.metadata)}
         if change.created_at is not None and moment(row.payload.get("created_at")) != change.created_at:
             payload["created_at"] = as_utc(change.created_at).isoformat()
         if change.expires is not None:
             payload.pop("expiration_date", None)
             payload |= {"expiration_date": change.expires} if change.expires else {}
-        return self._put(replace(row, payload=payload))
+        return self._put(replace(row, payload=payload), held=row)
 
     def _delete(self, change: base.Delete) -> str:
         memory_id = change.id
-        if self._present([memory_id]):
+        if (row := self._present([memory_id]).get(memory_id)) is not None:
+            refuse_moved(self.parse(row), change.was)
             try:
-                self.memory.delete(memory_id)
+                with self.backend.removing(self.memory.vector_store, row):
+                    self.memory.delete(memory_id)
+            except RefusedChangeError:
+                raise
             except Exception as error:
                 # mem0 deletes the row first and may fail on its history afterwards.
                 if self._present([memory_id]):
@@ -239,24 +244,34 @@ class Mem0Store(Store):
 
     def _retire(self, change: base.Retire) -> str:
         row = self._row(change.id)
+        refuse_moved(self.parse(row), change.was)
         own = RETIRED_PREFIX + str(row.payload.get("hash") or "").removeprefix(RETIRED_PREFIX)
         expiry = {"expiration_date": change.day.isoformat(), "hash": own}
-        return self._put(replace(row, payload={**row.payload, **self._storable(change.metadata), **expiry}))
+        changed = {**row.payload, **self._storable(change.metadata), **expiry}
+        return self._put(replace(row, payload=changed), held=row)
 
     def _restore(self, change: base.Restore) -> str:
         snapshot = change.snapshot
         row = rows.with_sparse(snapshot, rows.sparse_of(snapshot))
-        if self.backend.one(snapshot.id) != row:
-            self._put(row)
+        if (held := self.backend.one(snapshot.id)) != row:
+            if held is not None:
+                refuse_moved(self.parse(held), change.was)
+            self._put(row, held=held)
         rows.relink(self.backend.entities(), snapshot.links, snapshot.id)
         return snapshot.id
 
-    def _put(self, row: Snapshot) -> str:
-        self.backend.put(row)
+    def _put(self, row: Snapshot, *, held: Snapshot | None) -> str:
+        """Write a row in the place of another one, unless that was written meanwhile."""
+        self.backend.put(row, held)
         stored = self.backend.one(row.id)
+        if stored is not None and held is not None:
+            refuse_moved(self.parse(stored), self.parse(row).text_hash)
         if stored is None or dict(stored.payload) != dict(row.payload):
             raise StoreError(f"The store did not keep memory {row.id} as written.", ids=(row.id,))
         return row.id
+
+    def _refuse_moved(self, memory_id: str, was: str) -> None:
+        """Each change looks itself, at the row that it reads last."""
 
     def _present(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """The rows that there are; one that is absent is so while the store answers."""

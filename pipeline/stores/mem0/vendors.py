@@ -14,7 +14,7 @@ from uuid import UUID
 from ....errors import ConfigError
 from ..base import Snapshot
 from . import rows
-from .rows import LINKED_KEY, Backend, Filters, absolute, asking, floats, url_address, value_of
+from .rows import HASH_KEY, LINKED_KEY, Backend, Filters, absolute, asking, floats, url_address, value_of
 
 _CONNECT_SECONDS = 10
 _STRONG = "Strong"  # a row of Milvus counts as soon as it is written; the default lets readers lag behind
@@ -26,6 +26,7 @@ class QdrantBackend(Backend):
     """Rows of one Qdrant collection, on disk or on a server."""
 
     provider, place, port = "qdrant", "Qdrant collection", 6333
+    conditional = True
 
     @classmethod
     def location(cls, config: Any) -> str:
@@ -71,7 +72,8 @@ class QdrantBackend(Backend):
         point_id, local, payload = _point_id(row.id), self._embedded(), dict(row.payload)
         same = known is not None and row.vector == known.vector and row.links == known.links
         if same and local is None:
-            self._client.overwrite_payload(self._collection, payload=payload, points=[point_id], wait=True)
+            same_text = _as_read(known) if known is not None and known.payload.get(HASH_KEY) else [point_id]
+            self._client.overwrite_payload(self._collection, payload=payload, points=same_text, wait=True)
             return
         sparse = rows.sparse_of(row).items()
         named: dict[str, Any] = {name: models.SparseVector(**value) for name, value in sparse}
@@ -84,6 +86,9 @@ class QdrantBackend(Backend):
 
     def _remove(self, row_id: str) -> None:
         self._client.delete(self._collection, points_selector=[_point_id(row_id)], wait=True)
+
+    def _remove_as(self, row: Snapshot) -> None:
+        self._client.delete(self._collection, points_selector=_as_read(row), wait=True)
 
     def _linking(self, ids: Sequence[str]) -> Iterator[Snapshot]:
         from qdrant_client import models
@@ -132,6 +137,15 @@ def _conditions(filters: Filters) -> Any:
     return models.Filter(must=must) if must else None
 
 
+def _as_read(row: Snapshot) -> Any:
+    """Selects a point while it says what was read."""
+    from qdrant_client import models
+
+    said = models.FieldCondition(key=HASH_KEY, match=models.MatchValue(value=row.payload[HASH_KEY]))
+    same = models.Filter(must=[models.HasIdCondition(has_id=[_point_id(row.id)]), said])
+    return models.FilterSelector(filter=same)
+
+
 def _point_id(row_id: str) -> str | int:
     return int(row_id) if row_id.isdecimal() else row_id
 
@@ -149,6 +163,7 @@ class ChromaBackend(Backend):
     """Rows of one Chroma collection."""
 
     provider, place = "chroma", "Chroma collection"
+    conditional = True
 
     @classmethod
     def of(cls, memory: Any) -> Self:
@@ -207,6 +222,9 @@ class ChromaBackend(Backend):
     def _remove(self, row_id: str) -> None:
         self._collection.delete(ids=[row_id])
 
+    def _remove_as(self, row: Snapshot) -> None:
+        self._collection.delete(ids=[row.id], where={HASH_KEY: {"$eq": row.payload[HASH_KEY]}})
+
     def _entities(self) -> ChromaBackend | None:
         name = f"{self._collection.name}_entities"
         found = (each for each in self._client.list_collections() if each.name == name)
@@ -229,6 +247,7 @@ class PgvectorBackend(Backend):
     """Rows of one pgvector table, through mem0's own connection pool."""
 
     provider, port = "pgvector", 5432
+    conditional = True
 
     def __init__(self, client: Any, collection: Any) -> None:
         super().__init__(client, collection)
@@ -286,16 +305,23 @@ class PgvectorBackend(Backend):
     def _get(self, ids: list[str]) -> Iterator[Snapshot]:
         return map(_of_columns, self._ask(f"{_WHOLE} WHERE id = ANY(%s::uuid[])", [ids]))
 
-    def _put(self, row: Snapshot, known: Snapshot | None) -> None:  # noqa: ARG002
+    def _put(self, row: Snapshot, known: Snapshot | None) -> None:
+        """A row that there is, only while it is as it was read just before."""
+        held = json.dumps(dict(known.payload)) if known is not None else None
         self._ask(
-            "INSERT INTO {table} (id, vector, payload) VALUES (%s::uuid, %s::vector, %s::jsonb) "
-            "ON CONFLICT (id) DO UPDATE SET vector = excluded.vector, payload = excluded.payload",
-            [row.id, json.dumps(row.vector), json.dumps(dict(row.payload))],
+            "INSERT INTO {table} AS held (id, vector, payload) VALUES (%s::uuid, %s::vector, %s::jsonb) "
+            "ON CONFLICT (id) DO UPDATE SET vector = excluded.vector, payload = excluded.payload "
+            "WHERE held.payload = %s::jsonb",
+            [row.id, json.dumps(row.vector), json.dumps(dict(row.payload)), held],
             change=True,
         )
 
     def _remove(self, row_id: str) -> None:
         self._ask("DELETE FROM {table} WHERE id = %s::uuid", [row_id], change=True)
+
+    def _remove_as(self, row: Snapshot) -> None:
+        asked = f"DELETE FROM {{table}} WHERE id = %s::uuid AND payload->>'{HASH_KEY}' = %s"
+        self._ask(asked, [row.id, row.payload[HASH_KEY]], change=True)
 
     def _linking(self, ids: Sequence[str]) -> Iterator[Snapshot]:
         return map(_of_columns, self._ask(f"{_WHOLE} WHERE payload->'{LINKED_KEY}' ?| %s", [list(ids)]))
@@ -350,6 +376,7 @@ class MilvusBackend(Backend):
     """Rows of one Milvus collection, on a server or in a file (Milvus Lite)."""
 
     provider, place, port = "milvus", "Milvus collection", 19530
+    conditional = True
 
     @classmethod
     def location(cls, config: Any) -> str:
@@ -398,6 +425,10 @@ class MilvusBackend(Backend):
 
     def _remove(self, row_id: str) -> None:
         self._client.delete(self._collection, ids=[row_id])
+
+    def _remove_as(self, row: Snapshot) -> None:
+        said = _expression({HASH_KEY: str(row.payload[HASH_KEY])})
+        self._client.delete(self._collection, filter=f"id == {_quoted(row.id)} and {said}")
 
     def _entities(self) -> MilvusBackend | None:
         name = f"{self._collection}_entities"

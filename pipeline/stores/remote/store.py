@@ -21,7 +21,7 @@ from ....errors import ConfigError, DreamError, RefusedChangeError, StoreError, 
 from ....models.http import failure_of
 from ....records import Memory, Scope, as_utc, says_pinned, text_hash
 from .. import base
-from ..base import Capabilities, ScopeFilter, Snapshot, Store
+from ..base import Capabilities, ScopeFilter, Snapshot, Store, refuse_moved
 from ..mem0.rows import SCOPE_KEYS, last_day, parse_memory, scope_of
 
 if TYPE_CHECKING:
@@ -295,6 +295,7 @@ class RemoteStore(Store):
         memory_id = change.id
         if (row := self._get(memory_id)) is None:
             return memory_id
+        refuse_moved(memory_of(row), change.was)
         if reason := self._refuses_deletion(row):
             raise RefusedChangeError(reason, ids=(memory_id,))
         self._drop(memory_id)
@@ -305,12 +306,16 @@ class RemoteStore(Store):
         return memory_id
 
     def _update(self, change: base.Update) -> str:
-        return self._amend(base.Amend(change.id, {}), text=change.text)
+        return self._amend(base.Amend(change.id, {}, was=change.was), text=change.text)
+
+    def _refuse_moved(self, memory_id: str, was: str) -> None:
+        """Each change looks itself, at the record that it reads last."""
 
     def _amend(self, change: base.Amend, *, text: str | None = None) -> str:
         """Change a record; what was stated before is not stated anew by that."""
         row = self._existing(change.id)
         memory = memory_of(row)
+        refuse_moved(memory, change.was)
         said, since = memory.text if text is None else text, change.created_at or memory.created_at
         note = dates_note(said, created=since, updated=memory.updated_at)
         wanted: dict[str, Any] = {"metadata": {**row_metadata(row), **change.metadata, DATES_KEY: note}}
@@ -327,6 +332,8 @@ class RemoteStore(Store):
             row = next(iter(self._marked(RESTORED_KEY, [snapshot.id], ids)), None)
         if row is None:
             row = self._existing(self._bring_back(snapshot))
+        elif not row_metadata(row).get(RESTORED_KEY):
+            refuse_moved(memory_of(row), change.was)
         memory, renamed = self.parse(snapshot), str(row["id"]) != snapshot.id
         wanted = {"text": memory.text, "expiration_date": day_of(snapshot.payload)}
         metadata = _restored_metadata(snapshot, memory, renamed=renamed)
