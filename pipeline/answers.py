@@ -142,6 +142,7 @@ def content_key(action: Action) -> str:
             parts.append(action.text)
         case Resolve():
             parts += [*action.a, "\0", *action.b, *action.said]
+            parts += [f"{name}\0{text}" for name, text in sorted(action.rests.items())]
         case Prune():
             parts += [action.reason, *([action.detail] if action.reason == "outdated" else [])]
     return hashlib.sha256("\0\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]

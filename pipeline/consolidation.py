@@ -22,8 +22,9 @@ from .answers import Answer, Say
 from .engine import SCOPE_IDS, Session, scope_filter
 from .judging.cache import Models
 from .judging.check import Checked, Finding, Known
+from .judging.inventory import Judging
 from .plan import Plan, RunResult, Side
-from .planning.drafts import conflict_of_pair
+from .planning.drafts import conflict_of_pair, with_rests
 from .reporting.pair import check_json
 from .stores import open_store, store_over
 from .stores.base import Store
@@ -248,7 +249,9 @@ class Guarded:
         for match in against if added in found else ():
             new, old, now = self._store.parse(found[added]), match.memory, datetime.now(UTC)
             verdict = replace(match.verdict, pair=replace(match.verdict.pair, a=old.id, b=new.id))
-            conflict = replace(conflict_of_pair(verdict, {old.id: old, new.id: new}), id="c1")
+            judge = Judging.by(session.models, session.settings, {}).drafted
+            opposed = conflict_of_pair(verdict, {old.id: old, new.id: new})
+            conflict = replace(with_rests(opposed, session.kind, judge), id="c1")
             whole = not (match.said or match.part or old.pinned)
             if self._retires and whole and self._store.capabilities.retire:
                 fingerprint, scorer = session.store.fingerprint, session.models.scorer.name

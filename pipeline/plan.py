@@ -138,6 +138,8 @@ class Resolve(Proposed):
     verdicts: tuple[Verdict, ...] = ()  # the contradicting pairs
     said: tuple[str, ...] = ()  # the two sentences, A's first, where the memories say more than these
     places: tuple[str, ...] = ()  # where the two stand, for a person
+    # By id what a memory is shortened to if its side loses, since it alone says that; others go.
+    rests: Mapping[str, str] = field(default_factory=dict)
     kind: Literal[ActionKind.RESOLVE] = ActionKind.RESOLVE
 
     @property
@@ -153,7 +155,17 @@ class Resolve(Proposed):
     @property
     def removes(self) -> tuple[str, ...]:
         """Ids of the side that was not chosen; nothing while there is no choice, or within one memory."""
+        return tuple(name for name in self.loses if name not in self.rests)
+
+    @property
+    def loses(self) -> tuple[str, ...]:
+        """The same with those that are shortened."""
         return {"a": self.b, "b": self.a, None: ()}[self.choice] if self.a != self.b else ()
+
+    @property
+    def shortened(self) -> Mapping[str, str]:
+        """Texts, by id, of what loses and says more than what is denied."""
+        return {name: self.rests[name] for name in self.loses if name in self.rests}
 
     def choose(self, side: Side | None) -> Resolve:
         """The same conflict with a person's answer."""
@@ -263,7 +275,8 @@ def guessed(action: Action) -> bool:
 
 def acts(action: Action) -> bool:
     """Whether an action changes the store; a conflict without a choice does not."""
-    return bool(action.removes) or isinstance(action, TextChange)
+    changes = isinstance(action, TextChange) or (isinstance(action, Resolve) and bool(action.shortened))
+    return bool(action.removes) or changes
 
 
 def in_order(action: Action) -> list[Member]:
@@ -335,7 +348,7 @@ class Plan:
             if answered.survivor in lost:
                 answered = answered.choose(None)
             if not answered.said:
-                lost.update(answered.removes)
+                lost.update(answered.loses)
             resolved[answered.id] = answered
         actions = tuple(
             resolved.get(action.id, action)
@@ -371,7 +384,7 @@ class Plan:
 def _changed(action: Action) -> set[str]:
     if getattr(action, "said", ()):
         return set()  # a sentence goes, and what else is in the memory stays
-    return set(action.removes if isinstance(action, Resolve) else (member.id for member in action.members))
+    return set(action.loses if isinstance(action, Resolve) else (member.id for member in action.members))
 
 
 def draft_id(members: Sequence[Memory | Member]) -> str:

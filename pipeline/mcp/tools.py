@@ -413,6 +413,7 @@ def _question(review: Review, conflict: Resolve, told: Report) -> Data:
         "a_date": _day(first),
         "b_date": _day(second),
         "newer": conflict.newer,
+        "kept_if_lost": {told.label(name): whole(text) for name, text in conflict.rests.items()},
         "answers": review.choices(conflict),
     }
 

@@ -13,10 +13,11 @@ from typing import Any
 from ...models.facts import extract
 from ...models.facts.attributes import named_attribute
 from ...models.guards import missing
-from ...models.merger import MergeRefused
+from ...models.merger import ENTAILED, MergeRefused, keeps
+from ...models.rests import rest_of
 from ...models.same_statement import statement_key
 from ...models.stance import further
-from ...models.text.statements import split_statements
+from ...models.text.statements import sentences, split_statements
 from ...models.text.words import normalised, significant_words, tokens, topic
 from ...records import (
     LAST_STATED_KEY,
@@ -27,7 +28,7 @@ from ...records import (
     Memory,
     Verdict,
 )
-from ..plan import Action, Merge, Prune, Resolve, Side
+from ..plan import Action, Merge, Prune, Resolve, Side, draft_id
 from .hooks import Hooks, United, View
 from .merges import LONG_AGO, Consolidated, JudgeNew, last_stated, repeats
 
@@ -155,10 +156,15 @@ def _one_wording(members: Sequence[Memory]) -> United:
 
 
 def loses(merge: Merge | Resolve) -> list[str]:
-    """The details of its memories that the text of a merge does not keep, in words."""
+    """The details of its memories that a merge neither keeps nor says in another form, in words."""
     if isinstance(merge, Resolve) or merge.said or merge.observations:
         return []
-    lost = missing([member.text for member in merge.members], merge.text)
+    said = set[str]()
+    for each in merge.verdicts:
+        names = each.pair.a, each.pair.b
+        for stays, goes, sure in zip(names, names[::-1], each.entailment, strict=True):
+            said |= {goes} if stays == merge.survivor and sure >= ENTAILED else set()
+    lost = missing([member.text for member in merge.members if member.id not in said], merge.text)
     return list(dict.fromkeys(item.detail for item in lost))
 
 
@@ -235,6 +241,40 @@ def conflict(
     memories = (stored[name] for name in (*a, *b))
     told: dict[str, Any] = {"topic": about or "same topic", "newer": known, "verdicts": tuple(pairs)}
     return Resolve.of(*memories, a=a, b=b, **told)
+
+
+def with_rests(conflict: Resolve, kind: Hooks, judge_new: JudgeNew) -> Resolve:
+    """The conflict with what each memory is shortened to if its side loses, where it says more than that.
+
+    What several of a side say besides is kept once.
+    """
+    rewords = hasattr(kind.store, "_update") or kind.store.capabilities.in_place
+    if not (kind.words_stay and rewords) or conflict.said or not conflict.topic:
+        return conflict
+    texts, rests = {member.id: member.text for member in conflict.members}, dict[str, str]()
+    for side, winner in ((conflict.a, conflict.b[0]), (conflict.b, conflict.a[0])):
+        held = texts[winner]
+
+        def denied(part: str, held: str = held) -> float:
+            return max(_opposition(part, one, conflict, judge_new) for one in {held, *sentences(held)})
+
+        left = {name: rest_of(texts[name], held, denied) for name in side}
+        kept = list[str]()
+        for name in sorted(filter(left.get, left), key=lambda name: (-len(left[name]), side.index(name))):
+            if not all(any(keeps(text, part) for text in kept) for part in sentences(left[name])):
+                kept.append(left[name])
+                rests[name] = left[name]
+    return replace(conflict, rests=dict(sorted(rests.items()))) if rests else conflict
+
+
+def _opposition(part: str, held: str, conflict: Resolve, judge_new: JudgeNew) -> float:
+    """How surely one of two statements denies the other."""
+    first = Memory("1", part, conflict.scope, conflict.category)
+    second = replace(first, id=draft_id([first]), text=held)
+    said = judge_new([second], [first])
+    return max(
+        (1.0 if each.label is Label.CONTRADICTION else each.probabilities[1] for each in said), default=0.0
+    )
 
 
 def conflict_of_pair(verdict: Verdict, stored: Mapping[str, Memory]) -> Resolve:

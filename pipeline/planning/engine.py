@@ -22,7 +22,7 @@ from ..judging.cache import Cache, OnStage, rules_digest
 from ..judging.judge import are_rivals
 from ..judging.subjects import NO_KEYS
 from ..plan import Action, Merge, Plan, Prune, Resolve, ScopeTotal, TextChange
-from .drafts import conflict_of_pair, merge_action, merge_of
+from .drafts import conflict_of_pair, merge_action, merge_of, with_rests
 from .hooks import Found, Hooks, Judge, Means, Proposal, United, View
 from .merges import Apart, Collapsed, Consolidated, CopyIds, collapse, draft_merges, expand
 from .stages import DRAFT, SCOPES, in_stages
@@ -86,7 +86,12 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
     )
     # What a person answered already is not in the way of a question.
     open_ = unanswered(plan, means.rejected).actions
-    return replace(plan, unsure=_doubts(kind, view, open_, found, known))
+    unsure = _doubts(kind, view, open_, found, known)
+
+    def shortening(action: Any) -> Any:  # noqa: ANN401  (the same sort of action)
+        return with_rests(action, kind, known.judge_alone) if isinstance(action, Resolve) else action
+
+    return replace(plan, actions=tuple(map(shortening, actions)), unsure=tuple(map(shortening, unsure)))
 
 
 def _prunes(found: Found) -> list[Prune]:

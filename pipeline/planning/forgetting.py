@@ -1,8 +1,8 @@
 """Forgetting: what a person asks for, and what a settled conflict may have made untrue besides.
 
 A request is planned like any other action. After a conflict few questions are asked, ranked: about memories
-of the same scope that name what only the loser named, and those that stand near to the loser, and nearer than
-to what took its place. Nothing of it is ever done unasked.
+of the same scope that name the value that is no longer held, and not the one in its place. Nothing of it is
+ever done unasked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.encoder import Encoder
-from ...models.guards import missing
+from ...models.rests import old_values
 from ...models.text.words import significant_words
 from ...records import SUPERSEDED_KEYS, ActionKind, Inventory, Memory, Scope
 from ...settings import Settings
@@ -68,18 +68,18 @@ def forget_plan(
 
 NEAREST = 3  # questions that one settled conflict leads to at most
 MOST = 10  # and all of them together
-FLOOR = 0.6  # lowest cosine of a memory and a text that is no longer held, where it names nothing of it
 _WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A conflict that was settled: what is no longer held, what is, and the memories that are."""
+    """A conflict that was settled: what is no longer held, what is, its memories, and what was kept."""
 
     scope: Scope
     lost: str
     held: str
     ids: frozenset[str]
+    rest: str = ""
 
 
 def settled(answers: Iterable[Answer], memories: Iterable[Memory], *, now: datetime) -> list[Settled]:
@@ -96,10 +96,12 @@ def settled(answers: Iterable[Answer], memories: Iterable[Memory], *, now: datet
     for answer in answers:
         if answer.what == ActionKind.RESOLVE and answer.run and answer.say in (Say.A, Say.B):
             holds = [*filter(stands, answer.about)]
-            for lost in (item for item in answer.about if item not in holds):
+            gone = [item for item in answer.about if item not in holds]
+            rest = " ".join(living[item.id].text for item in gone if item.id in living and not item.said)
+            for lost in gone:
                 for held in holds[:1]:
                     ids = frozenset(item.id for item in answer.about)
-                    found.append(Settled(living[held.id].scope, lost.spoken, held.spoken, ids))
+                    found.append(Settled(living[held.id].scope, lost.spoken, held.spoken, ids, rest))
     for memory in memories:
         into, _, how = (str(memory.metadata.get(key, "")) for key in SUPERSEDED_KEYS)
         if memory.id not in living and into in living and how == "contradicted":
@@ -117,38 +119,45 @@ def outdated(
 ) -> list[Prune]:
     """Whether these memories still hold, at most `NEAREST` for each conflict, the likeliest first."""
     memories = list(memories)
-    found: dict[str, tuple[bool, float, Prune]] = {}
+    found: dict[str, tuple[float, Prune]] = {}
     for conflict in conflicts:
         near = [each for each in memories if each.scope == conflict.scope and each.id not in conflict.ids]
-        for named, cosine, memory in _ranked(conflict, near, encode)[:NEAREST]:
+        for cosine, memory in _ranked(conflict, near, encode)[:NEAREST]:
             lost, held = (textwrap.shorten(show(each), _WIDTH) for each in (conflict.lost, conflict.held))
             age = (now - memory.stated_at).days if memory.stated_at else None
             told = f"“{lost}” gave way to “{held}”"
             prune = Prune.of(memory, reason="outdated", age_days=age, detail=told)
-            found.setdefault(memory.id, (not named, -cosine, prune))
-    ranked = sorted(found.values(), key=lambda each: (*each[:2], each[2].members[0].id))
-    return [prune for *_, prune in ranked]
+            found.setdefault(memory.id, (-cosine, prune))
+    ranked = sorted(found.values(), key=lambda each: (each[0], each[1].members[0].id))
+    return [prune for _, prune in ranked]
 
 
 def _ranked(
     conflict: Settled, memories: Sequence[Memory], encode: Callable[[Sequence[str]], NDArray[np.float32]]
-) -> list[tuple[bool, float, Memory]]:
-    if not memories:
+) -> list[tuple[float, Memory]]:
+    """The memories that name the value that is no longer held, and not its successor; the nearest first."""
+    old = old_values(conflict.lost, conflict.held, conflict.rest)
+    new = old_values(conflict.held, conflict.lost, "")
+    found = [
+        memory
+        for memory in memories
+        if any(_names(memory.text, *value, conflict.lost) for value in old)
+        and not any(_says(memory.text, value) for _, value in new)
+    ]
+    if not found:
         return []
-    lost, held, *rest = encode([conflict.lost, conflict.held, *(memory.text for memory in memories)])
-    lacking = missing([conflict.lost], conflict.held)
-    values = [(item.kind, item.detail) for item in lacking if item.kind != "negation" and item.detail]
-    found = []
-    for memory, vector in zip(memories, rest, strict=True):
-        named = any(_names(memory.text, *value, conflict.lost) for value in values)
-        cosine = float(vector @ lost)
-        if named or (cosine >= FLOOR and cosine > float(vector @ held)):
-            found.append((named, cosine, memory))
-    return sorted(found, key=lambda each: (not each[0], -each[1], each[2].id))
+    lost, *rest = encode([conflict.lost, *(memory.text for memory in found)])
+    near = ((float(vector @ lost), memory) for memory, vector in zip(found, rest, strict=True))
+    return sorted(near, key=lambda each: (-each[0], each[1].id))
 
 
 def _names(text: str, kind: str, value: str, lost: str) -> bool:
     """Whether a text names a value; what is no name, a number or a date, may be that of something else."""
     shared = significant_words(text) & significant_words(lost) - significant_words(value)
-    said = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE)
-    return bool(said and (kind == "name" or shared))
+    return _says(text, value) and bool(kind == "name" or shared)
+
+
+def _says(text: str, value: str) -> bool:
+    """Whether a value stands in a text; a name is written as it was."""
+    flags = re.NOFLAG if value[:1].isupper() else re.IGNORECASE
+    return bool(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, flags))

@@ -52,7 +52,7 @@ def _lines(plan: Plan) -> Iterator[dict[str, Any]]:
 def _dumped(plan: Plan) -> dict[str, Any]:
     whole: dict[str, Any] = _adapter().dump_python(plan, mode="json")
     for action in (*whole["actions"], *whole["unsure"]):
-        for name in ("observations", "relations", "source", "held", "said", "places"):
+        for name in ("observations", "relations", "source", "held", "said", "places", "rests"):
             if not action.get(name, True):
                 del action[name]
         for member in action["members"]:
@@ -117,7 +117,7 @@ def _check_consistent(plan: Plan) -> None:
         ids = {member.id for member in action.members}
         named = {*action.removes, *([action.survivor] if action.survivor else [])}
         if isinstance(action, Resolve):
-            named |= {*action.a, *action.b}
+            named |= {*action.a, *action.b, *action.rests}
         single = isinstance(action, Prune | TextChange)
         lonely = isinstance(action, Merge) and len(ids) < 2 and not action.said
         if not named <= ids or (single and len(ids) != 1) or lonely:

@@ -113,7 +113,13 @@ class Report:
         for side, ids, text in zip("AB", (conflict.a, conflict.b), excerpts(*said), strict=True):
             lines.append(self._row(f"  {side}: ", conflict, ids[0], text).followed(likely(conflict, side)))
             lines += [self._row("     with ", conflict, other, whole(texts[other])) for other in ids[1:]]
+            lines += self._rests(conflict, ids)
         return lines
+
+    def _rests(self, conflict: Resolve, ids: Iterable[str]) -> list[str]:
+        """What is left of memories of a side that says more than what is denied, should it lose."""
+        left = [(name, conflict.rests[name]) for name in ids if name in conflict.rests]
+        return [visible(f"     If it does not hold, {self.label(name)} keeps: {text}") for name, text in left]
 
     def question(self, conflict: Resolve) -> str:
         """What a person is asked about a conflict."""
@@ -326,7 +332,15 @@ class Report:
             for name in (side[1:] if side[0] == memory_id else ())
         }
         texts = {name: next(m.text for m in doubt.members if m.id == name) for name, doubt in sides.items()}
-        return [self._row("     with ", doubt, name, whole(texts[name])) for name, doubt in sides.items()]
+        rows = [self._row("     with ", doubt, name, whole(texts[name])) for name, doubt in sides.items()]
+        mine = [doubt for doubt in doubts if isinstance(doubt, Resolve) and memory_id in doubt.rests]
+        kept = {
+            name: line
+            for each in mine
+            for name in sides.keys() | {memory_id}
+            for line in self._rests(each, [name])
+        }
+        return [*rows, *kept.values()]
 
     def _said_of(self, doubt: Doubt, letters: Mapping[str, str]) -> str:
         a, b = sorted(letters[name] for name in ends(doubt)[:2])

@@ -269,6 +269,7 @@ def _of_run(run: Run, journal: Journal, scopes: ScopeFilter) -> Iterable[Version
     removed = {(each.action, each.memory) for each in done if each.operation is Operation.REMOVE}
     added = {each.action: each.memory for each in done if each.operation is Operation.ADD}
     rewritten = {each.action for each in done if each.operation is Operation.REPLACE}
+    shortened = {(each.action, each.memory) for each in done if each.operation is Operation.REPLACE}
     for action in parse_plan(run.plan).actions if done else ():
         if not scopes.matches(action.scope):
             continue
@@ -279,7 +280,8 @@ def _of_run(run: Run, journal: Journal, scopes: ScopeFilter) -> Iterable[Version
         if isinstance(action, Resolve) and stays is not None:
             said, how = stays.stated_at, action.ends
         for member in action.members:
-            if (action.id, member.id) in removed:
+            lost = isinstance(action, Resolve) and (action.id, member.id) in shortened
+            if lost or (action.id, member.id) in removed:
                 ended = _ended(member.stated_at, said, run.started_at)
                 yield Version(member.id, member.text, member.stated_at, ended, into, how)
             elif action.id in rewritten and member.id == into and isinstance(action, Merge | TextChange):

@@ -217,6 +217,9 @@ class Writer:
             self._check(action, members.values())
             self._check_copies(run, members.values())
         survivor = self._ensure_survivor(run, action, made)
+        if isinstance(action, Resolve):  # before anything goes that says the same
+            for memory_id, text in action.shortened.items():
+                self._rewrite(run, action, members[memory_id], text, made)
         for memory_id in action.removes:
             self._remove(run, action, members[memory_id], made, into=survivor)
         if self._access is not None and survivor is not None and isinstance(action, Merge):
@@ -268,7 +271,8 @@ class Writer:
         elif action.survivor is not None:
             survivor = action.survivor
             if isinstance(action, Merge | TextChange) and action.rewrites:
-                self._rewrite(run, action, made)
+                kept = next(member for member in action.members if member.id == survivor)
+                self._rewrite(run, action, kept, action.text, made)
             elif made:
                 self._check(action, [member for member in action.members if member.id == survivor])
             self._amend(run, action, survivor, made)
@@ -295,19 +299,21 @@ class Writer:
             raise RefusedChangeError(f"the merged memory {added} could not be read back")
         return added
 
-    def _rewrite(self, run: Run, action: Merge | NewText, made: list[Recorded]) -> None:
-        """Give the survivor its new text, unless a killed run did so already."""
-        member = next(member for member in action.members if member.id == action.survivor)
-        earlier = _earlier(made, Operation.REPLACE)
-        written = earlier is not None and self._states(member.id, action.text)
+    def _rewrite(
+        self, run: Run, action: Merge | NewText | Resolve, member: Member, text: str, made: list[Recorded]
+    ) -> None:
+        """Give a memory its new text, unless a killed run did so already."""
+        earlier = _earlier([each for each in made if each.memory == member.id], Operation.REPLACE)
+        written = earlier is not None and self._states(member.id, text)
         if not written:
             self._check(action, [member])
         number = self._journal.intend(run.id, action.id, Operation.REPLACE, member.id)
         if not written:
             relations = action.relations if isinstance(action, Relate) else None
-            said = (action.text, run.started_at, action.observations, relations)
-            self._store.write(Update(member.id, *said, was=member.text_hash))
-        if not self._states(member.id, action.text):
+            said = () if isinstance(action, Resolve) else action.observations
+            told = (text, run.started_at, said, relations)
+            self._store.write(Update(member.id, *told, was=member.text_hash))
+        if not self._states(member.id, text):
             raise RefusedChangeError(f"the new text of memory {member.id} could not be read back")
         self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
 
@@ -399,6 +405,7 @@ class Writer:
             then, present = self._store.parse(before), self._store.parse(now)
             same = present.text == then.text and (not amended or present.updated_at == then.updated_at)
             ours = {action.text} if isinstance(action, Merge | TextChange) else set()
+            ours |= set(action.rests.values()) if isinstance(action, Resolve) else set()
             if not same and present.text not in ours - {then.text}:
                 raise RefusedChangeError("it was written anew since the run")
             seen = present.text_hash

@@ -217,6 +217,7 @@ def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
                 "choice": action.choice,
                 "sides": [len(action.a), len(action.b)],
                 "said": list(action.said),
+                "rests": [action.rests.get(member.id) for member in members] if action.rests else [],
                 "marks": [_differing(*sides), _differing(*sides[::-1])],
             }
         case Prune():

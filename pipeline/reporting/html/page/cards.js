@@ -39,10 +39,13 @@ function conflict(card) {
   const answer = answerTo(card), chosen = answer ? answer.say : card.choice, said = card.said.length ? card.said : null;
   const side = (name, rows, place) => {
     const lost = (chosen === "a" || chosen === "b") && chosen !== name;
+    const kept = rows.map((at) => card.rests && card.rests[card.members.indexOf(at)]).filter(Boolean);
+    const gone = data.run ? "removed" : "goes", fate = kept.length === rows.length ? "is shortened" : gone;
     const first = memory(rows[0]).text, texts = [said ? said[place] : first, ...rows.slice(1).map((at) => memory(at).text)];
     return el("div", { class: "side" + (chosen === name ? " chosen" : lost ? " lost" : "") },
-      el("p", { class: "tag" }, name.toUpperCase(), untouched(card) ? " untouched" : chosen === name ? " stays" : lost ? ` ${data.run ? "removed" : "goes"}` : ""),
+      el("p", { class: "tag" }, name.toUpperCase(), untouched(card) ? " untouched" : chosen === name ? " stays" : lost ? ` ${fate}` : ""),
       texts.map((text, number) => textBox(marked(text, number ? [] : card.marks[place]), text.length)),
+      kept.map((text) => el("p", { class: "small quiet" }, "If it does not hold, this is kept: ", shown(text))),
       card.newer === name && el("p", { class: "small quiet" }, "Stated later: likely to hold"),
       said && said[place] !== first && el("details", {}, el("summary", {}, "The whole memory"), textBox(shown(first), first.length)));
   };
