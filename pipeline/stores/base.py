@@ -190,12 +190,16 @@ class Store:
         """Make one change; its id. `RefusedChangeError` if it may not be made, `StoreError` if it was not."""
         if isinstance(change, Retire) and not hasattr(self, "_retire"):
             change = Amend(change.id, change.metadata, expires=change.day.isoformat(), was=change.was)
-        if not isinstance(change, Add) and change.was is not None:
-            self._refuse_moved(change.snapshot.id if isinstance(change, Restore) else change.id, change.was)
+        self._look_again(change)
         make = getattr(self, f"_{type(change).__name__.lower()}", None)
         if make is None:
             raise RefusedChangeError(f"{self.called} takes no such change")
         return str(make(change))
+
+    def _look_again(self, change: Change) -> None:
+        """`RefusedChangeError` if what a change is about no longer says what it must."""
+        if not isinstance(change, Add) and change.was is not None:
+            self._refuse_moved(change.snapshot.id if isinstance(change, Restore) else change.id, change.was)
 
     def _refuse_moved(self, memory_id: str, was: str) -> None:
         """`RefusedChangeError` if a memory no longer says what it must; a kind may look even later."""

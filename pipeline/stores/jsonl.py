@@ -127,6 +127,7 @@ class JsonlStore(base.Store):
     def write(self, change: base.Change) -> str:
         """Make one change in the file beside the export."""
         before = _bytes(self._target)  # first of all, so that what is written later is seen to be another
+        self._look_again(change)
         source, current = self._loaded()
         rows = copy.deepcopy(current.rows)
         match change:
