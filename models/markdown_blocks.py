@@ -8,12 +8,14 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
+from .text.reading import from_yaml
+
 LineKind = Literal["blank", "heading", "fence", "code", "quote", "table", "html", "rule", "item", "text"]
 PROSE = ("item", "text")  # lines that state something; others are structure, code or a quotation
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r)|([^\r\n]+)")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _DASHES = re.compile(r"---[ \t]*$")
-_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
+_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]{0,100}:(?:[ \t]+((?![ \t]).*))?$")
 _BLOCKS: dict[str, LineKind] = {
     "fence": "fence", "code_block": "code", "heading_open": "heading", "html_block": "html", "hr": "rule",
     "blockquote_open": "quote",
@@ -111,10 +113,8 @@ def frontmatter(text: str) -> tuple[dict[str, Any], int]:
     import yaml
 
     try:
-        # libyaml where it is there: the pure reader takes most of the time over thousands of files.
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        loaded = yaml.load("\n".join(lines[1 : end - 1]), Loader=loader)  # noqa: S506  (a safe loader)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        loaded = from_yaml("\n".join(lines[1 : end - 1]), quick=True)
+    except yaml.YAMLError:
         pairs = filter(None, map(_KEY.match, lines[1 : end - 1]))
         return {pair[1]: (pair[2] or "").strip().strip("\"'") for pair in pairs}, end
     return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}, end

@@ -76,6 +76,6 @@ def marked(lines: Iterable[str]) -> str:
     found = sorted((marker.strip() for line in lines for marker in line.split(",")), key=len, reverse=True)
     parts = (marker.partition("(?") for marker in found)
     return "|".join(
-        re.escape(words).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") + ahead + rest
+        re.escape(words).replace(r"\*", r"\w{0,40}").replace(r"\ ", r"\s{1,8}") + ahead + rest
         for words, ahead, rest in parts
     )

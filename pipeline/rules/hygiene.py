@@ -13,7 +13,6 @@ commit hash is none, and memories name commits.
 from __future__ import annotations
 
 import functools
-import json
 import re
 import unicodedata
 from collections import defaultdict
@@ -24,6 +23,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingExtraError
+from ...models.text.reading import from_json
 from ...models.text.tables import expression, pattern, spelled_out, table_lines, table_pairs, table_words
 from ...models.text.words import exact_key
 from ...records import Memory, Scope
@@ -122,7 +122,7 @@ def _detectors() -> tuple[tuple[str, Any], ...]:
 
 
 _FEW = 2  # words cut by characters nobody sees are no accident of copying
-_LINES = "|".join(line.replace(" ", r"\s+") for line in table_lines("junk", "orders"))  # any white space
+_LINES = "|".join(line.replace(" ", r"\s{1,8}") for line in table_lines("junk", "orders"))  # any white space
 _ORDERS = re.compile(rf"{spelled_out('clause_begins')}(?:{_LINES})", re.IGNORECASE)
 _MARKS, _ABOUT = expression("junk", "template_marks"), expression("junk", "about_orders")
 
@@ -164,7 +164,7 @@ def _any_of(key: str) -> str:
 
 def _whole(key: str) -> re.Pattern[str]:
     """Matches whole sentences; a space stands for any white space, in a class of characters for itself."""
-    spaced = {" ": r"\s+", " ?": r"\s*"}
+    spaced = {" ": r"\s{1,8}", " ?": r"\s{0,8}"}
     part = re.sub(r"\[[^\]]*\]| \?| ", lambda at: spaced.get(at[0], at[0]), _any_of(key))
     return re.compile(rf"(?:{part}){spelled_out('end_of_said')}", re.IGNORECASE)
 
@@ -174,8 +174,8 @@ def _opening(key: str, before: str) -> re.Pattern[str]:
 
 
 _GREETINGS, _CHATTER, _HEARTBEATS = _whole("greetings"), _whole("chatter"), _whole("heartbeats")
-_PROMPTS, _RECALLED = _opening("prompts", r"\W*"), _opening("recalled", r"\W*")
-_MARKED = _opening("marked", r"\s*")
+_PROMPTS, _RECALLED = _opening("prompts", r"\W{0,40}"), _opening("recalled", r"\W{0,40}")
+_MARKED = _opening("marked", r"\s{0,40}")
 _TRACE, _PATCH = re.compile(_any_of("traces"), re.MULTILINE), re.compile(_any_of("patches"), re.MULTILINE)
 _LOG_LINE = re.compile(_any_of("log_lines"))
 _ANSWER_KEYS = frozenset(table_words("junk", "answer_keys"))
@@ -279,7 +279,7 @@ def _is_answer(text: str) -> bool:
     if not text.startswith(("{", "[")):
         return False
     try:
-        value: Any = json.loads(text)
+        value: Any = from_json(text)
     except ValueError:
         return False
     first = value[0] if isinstance(value, list) and value else value

@@ -32,7 +32,9 @@ _ADVICE, _PAST = expression("markdown", "advice"), expression("markdown", "past"
 _EXTENSIONS = table_words("code", "extensions")
 _NAME = r"[\w.@+-]"
 _EXTENSION = rf"\.(?:{'|'.join(sorted(_EXTENSIONS, key=len, reverse=True))})"
-_PATH = re.compile(rf"(?<![\w./~@:$*{{}}<>%-])(?:\.{{0,2}}/)?(?:{_NAME}+/)+{_NAME}*{_EXTENSION}(?![\w/*-])")
+_PATH = re.compile(
+    rf"(?<![\w./~@:$*{{}}<>%-])(?:\.{{0,2}}/)?(?:{_NAME}{{1,100}}/){{1,20}}{_NAME}{{0,100}}{_EXTENSION}(?![\w/*-])"
+)
 _FILE_NAME = re.compile(rf"^{_NAME}+{_EXTENSION}$")
 _PRODUCTS = frozenset(table_words("code", "products"))
 

@@ -31,8 +31,9 @@ SENTENCE_TYPES = ("pattern", "mistake", "tech-insight", "preference", "design", 
 LEARNINGS = tuple(kind for kind in TYPES if kind != "preference")  # an unattended run may forget these
 PROMOTED_MARK, MERGED_MARK = "Promoted to core memory: ", "Merged from: "
 _ITEM, _MORE, _PART = "- ", "\n  ", "::"
+_LONGEST = 10_000  # characters of an observation that may be about the memory itself
 _HASH = re.compile(r"[0-9a-f]{12}")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
+_WORDS = re.compile(r"[A-Z]{1,100}(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
 _DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _ALSO = re.compile(r"^Also applied: (\d{1,6}) times, (\d{1,6}) helpful, (\d{1,6}) not helpful$")
 _HELPFUL, _UNHELPFUL, _CRITICAL = (expression("graph", key) for key in ("helpful", "unhelpful", "critical"))
@@ -149,7 +150,8 @@ class Usage:
 
 def usage(observations: Iterable[str], fields: Mapping[str, Any] | None = None) -> Usage:
     """Read the use of a memory from its observations, and from fields of its line such as `critical`."""
-    lines = [text.strip() for text in observations]
+    told = [text.strip() for text in observations]
+    lines = [text for text in told if len(text) <= _LONGEST]
     applied = [text for text in lines if _APPLIED.match(text)]
     also = [[int(figure) for figure in match.groups()] for text in lines if (match := _ALSO.match(text))]
     bad = sum(bool(_UNHELPFUL.search(text)) for text in applied)
@@ -164,7 +166,7 @@ def usage(observations: Iterable[str], fields: Mapping[str, Any] | None = None) 
         discovered=min((day for text in lines if _BORN.match(text) for day in _dates(text)), default=None),
         last_used=max(used, default=None),
         promoted=any(_PROMOTED.match(text) for text in lines),
-        critical=flagged or any(_CRITICAL.search(text) or says_pinned(text) for text in lines),
+        critical=flagged or any(_CRITICAL.search(text[:_LONGEST]) or says_pinned(text) for text in told),
         stated=next((share for text in lines if (share := _stated(text)) is not None), None),
     )
 
@@ -172,7 +174,9 @@ def usage(observations: Iterable[str], fields: Mapping[str, Any] | None = None) 
 def is_bookkeeping(observation: str) -> bool:
     """Whether an observation is about the memory itself, and no part of what it says."""
     text = observation.strip()
-    return any(form.match(text) for form in (_BOOKKEEPING, _BORN, _APPLIED, _LAST_USED, _COUNT))
+    return len(text) <= _LONGEST and any(
+        form.match(text) for form in (_BOOKKEEPING, _BORN, _APPLIED, _LAST_USED, _COUNT)
+    )
 
 
 def content(observations: Iterable[str]) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -289,7 +288,7 @@ def describe_place(provider: str, config: Any) -> str:
     if provider in WRITABLE:
         return WRITABLE[provider].location(config)
     parts = [f"{key}={value_of(config, key)}" for key in _PLACE_KEYS if value_of(config, key)]
-    return f"{provider}({', '.join(re.sub('(?s)//.*@', '//', part) for part in parts)})"
+    return f"{provider}({', '.join(map(_without_account, parts))})"
 
 
 def require_collection(provider: str, config: Any) -> None:
@@ -303,3 +302,8 @@ def require_collection(provider: str, config: Any) -> None:
     if name not in existing:
         others = ", ".join(existing) if existing else "none"
         raise ConfigError(f"Collection {name} does not exist in {place}; existing collections: {others}.")
+
+
+def _without_account(part: str) -> str:
+    head, slashes, rest = part.partition("//")
+    return head + slashes + rest.rpartition("@")[2]
