@@ -70,13 +70,18 @@ def whole_of(
     the pen; of equal words the best spelt.
     """
     candidates = memories if among is None else among
-    able = [memory for memory in candidates if not memory.pinned and _says_all(memory, memories, entails)]
+    others = list({memory.text: memory for memory in memories}.values())  # many may be copies
+    told = {memory.text: memory for memory in candidates if not memory.pinned}
+    whole = {text for text, memory in told.items() if _says_all(memory, others, entails)}
+    able = [memory for memory in candidates if not memory.pinned and memory.text in whole]
     if not able:
         return None
     best = min(able, key=_rank).text
     same = [each for each in able if _one_statement(each.text, best, entails)]
-    newest = min(same, key=lambda each: (any(slip_in(each.text, other.text) for other in same), *_age(each)))
-    words = {each.text: [token.text.casefold() for token in tokens(each.text)] for each in same}
+    texts = {each.text for each in same}
+    slips = {text for text in texts if any(slip_in(text, other) for other in texts)}
+    newest = min(same, key=lambda each: (each.text in slips, *_age(each)))
+    words = {text: [token.text.casefold() for token in tokens(text)] for text in texts}
     copies = [each for each in same if words[each.text] == words[newest.text]]
     return min(copies, key=lambda each: (-_spelling(each.text), *_age(each)))
 
@@ -89,7 +94,7 @@ def _says_all(memory: Memory, memories: Sequence[Memory], entails: Entails | Non
             (_says(said, text, entails, ENTAILED) or all(_stated(one, said) for one in sentences(text)))
             and not _loses(said, text, entails)
         )
-        for text in (other.text for other in memories if other.id != memory.id)
+        for text in (other.text for other in memories if other.text != said)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
 
 from .tables import table_lines, table_set, table_words
@@ -60,7 +60,12 @@ def synonyms(left: str, right: str) -> bool:
 
 def opposite(left: str, right: str) -> bool:
     """Whether two words are plain opposites."""
-    return stem(right) in _OPPOSITES.get(stem(left), ())
+    return stem(right) in opposites(left)
+
+
+def opposites(word: str) -> Collection[str]:
+    """The stems of the plain opposites of a word."""
+    return _OPPOSITES.get(stem(word), ())
 
 
 @lru_cache(maxsize=CACHED_TEXTS)

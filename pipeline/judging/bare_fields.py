@@ -24,6 +24,7 @@ from ...records import Memory
 LONGEST = 9  # words of a bare field
 _LIST = 3  # so many values of one attribute in one place are a list
 _MOST_WORDS = 4  # of a value
+_MOST_OF_VALUE = 20  # statements of one value that are set against those of another
 _MOST_OF_KEY = 3  # words
 _CHOSEN, _LIMITS, _SEVERAL = (table_set("fields", key) for key in ("chosen", "limits", "several_keys"))
 _SINGLE = _CHOSEN | _LIMITS
@@ -78,7 +79,8 @@ def rivals(members: Iterable[tuple[str, str]]) -> Iterator[tuple[int, int]]:
             held[place, found.attribute, found.of][found.value].append(row)
     for values in held.values():
         if len(values) < _LIST:
-            pairs = itertools.combinations(sorted(row for rows in values.values() for row in rows), 2)
+            some = (row for rows in values.values() for row in rows[:_MOST_OF_VALUE])
+            pairs = itertools.combinations(sorted(some), 2)
             yield from ((i, j) for i, j in pairs if rival_values(texts[i], texts[j]))
 
 
@@ -108,15 +110,31 @@ def list_of(memory: Memory, line: int, block: str) -> str:
     """
     if "#" in memory.id and line == 0:
         return block  # the memory is a bullet itself
-    lines = markdown_lines(memory.text)
-    depths = [len(each.text) - len(each.text.lstrip()) for each in lines]
-    if lines[line].kind != "item":
+    above = _lines_above(memory.text)
+    if line not in above:
         return ""
-    for at in range(line - 1, -1, -1):
-        outer = depths[at] < depths[line] or not (lines[at].kind == "item" or depths[at])
-        if lines[at].kind != "blank" and outer:
-            return f"{memory.id}\0{at}"
-    return memory.id
+    return memory.id if above[line] is None else f"{memory.id}\0{above[line]}"
+
+
+@lru_cache(maxsize=256)
+def _lines_above(text: str) -> dict[int, int | None]:
+    """For each bullet of a text the nearest line above it that its list is not part of."""
+    above: dict[int, int | None] = {}
+    outer: list[tuple[int, int]] = []  # depths and numbers of the lines that something may stand below
+    ends = -1  # the last line that is neither a bullet nor indented
+    for number, each in enumerate(markdown_lines(text)):
+        if each.kind == "blank":
+            continue
+        depth = len(each.text) - len(each.text.lstrip())
+        while outer and outer[-1][0] >= depth:
+            outer.pop()
+        if each.kind == "item":
+            nearest = max(outer[-1][1] if outer else -1, ends)
+            above[number] = nearest if nearest >= 0 else None
+        elif not depth:
+            ends = number
+        outer.append((depth, number))
+    return above
 
 
 def _plain(text: str) -> str:

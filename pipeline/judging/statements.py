@@ -20,8 +20,8 @@ from ...models.encoder import Encoder
 from ...models.places import bound
 from ...models.same_statement import statement_key
 from ...models.scorer import PairScorer, Thresholds
-from ...models.text.vocabulary import opposite
-from ...models.text.words import significant_words
+from ...models.text.vocabulary import opposite, opposites
+from ...models.text.words import significant_words, stem
 from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict
 from . import bare_fields, screens
 from .candidates import shared_words
@@ -256,11 +256,14 @@ def _of_one_place(rows: Sequence[tuple[int, str, frozenset[str]]]) -> Iterable[P
         if (key := screens.field(text)) and key.split()[-1] in screens.FIELDS:
             fields[key].append(at)
     yield from ((held[0], held[1]) for held in fields.values() if len(held) == 2)
-    short = [(at, words) for at, _, words in rows if 0 < len(words) <= BRIEF]
-    for place, (i, mine) in enumerate(short):
-        for j, theirs in short[place + 1 :]:
-            if _opposite(mine, theirs):
-                yield i, j
+    turning: dict[tuple[frozenset[str], str], list[int]] = defaultdict(list)
+    for at, _, words in rows:
+        for word in words if len(words) <= BRIEF else ():
+            turning[words - {word}, stem(word)].append(at)
+    for (rest, word), held in turning.items():
+        for other in opposites(word):
+            against = turning.get((rest, other), ())[:MOST_HOLDERS]
+            yield from ((min(i, j), max(i, j)) for i in held[:MOST_HOLDERS] for j in against)
 
 
 def _opposite(mine: frozenset[str], theirs: frozenset[str]) -> bool:

@@ -120,7 +120,7 @@ class Mem0Kind(Kind):
     """Merges, conflicts and prunes of single records."""
 
     scoped = True
-    collapses = True
+    collapses = 2
     words_stay = True
 
     def __init__(self, store: Store, *, wanted: Collection[ActionKind] | None = None) -> None:

@@ -56,6 +56,7 @@ class MarkdownKind(Kind):
     """The memory directories of one project."""
 
     store: MarkdownStore
+    collapses = 20  # fewer copies are compared each with each, and `unite` chooses
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...indexes import FLAT_LIMIT
+from ...models.text.words import counted
 from ...records import Inventory, Label, Memory, Scope, Verdict
 from ..answers import unanswered
 from ..judging.cache import Cache, OnStage, rules_digest
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Doubt = Merge | Resolve | Prune
+LONGEST_JUDGED = 1_000_000  # characters of a memory; as many as a Markdown file may have bytes
 MEMORIES_AT_ONCE = 4_096  # in scopes that are judged together, unless one has more
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
 
@@ -41,9 +43,11 @@ _log = logging.getLogger(__name__)
 
 def propose(kind: Hooks, inventory: Inventory, means: Means) -> Proposal:
     """Everything worth doing about an inventory, without questions; changes nothing."""
+    inventory, told = _within_bounds(inventory)
     view = kind.view(inventory, means)
     with in_stages(means.observer) as on_stage:
         plan = planned(kind, view, means, on_stage)
+    plan = replace(plan, notes=(*told, *plan.notes))
     asked = unanswered(plan, means.rejected).only(*kind.wanted)
     if means.say is not None and means.settings.second_opinion and asked.unsure and not asked.gaps:
         from .doubts import advise
@@ -92,6 +96,16 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
         return with_rests(action, kind, known.judge_alone) if isinstance(action, Resolve) else action
 
     return replace(plan, actions=tuple(map(shortening, actions)), unsure=tuple(map(shortening, unsure)))
+
+
+def _within_bounds(inventory: Inventory) -> tuple[Inventory, tuple[str, ...]]:
+    """The inventory in which what is too long to be judged is left alone, like what is pinned; and a note."""
+    long = {memory.id for memory in inventory.memories if len(memory.text) > LONGEST_JUDGED}
+    if not long:
+        return inventory, ()
+    memories = tuple(replace(m, pinned=True) if m.id in long else m for m in inventory.memories)
+    what = f"{counted(len(long), 'memory', 'memories')} of more than {LONGEST_JUDGED:,} characters"
+    return replace(inventory, memories=memories), (f"{what} are left alone: {', '.join(sorted(long)[:3])}.",)
 
 
 def _prunes(found: Found) -> list[Prune]:
@@ -156,7 +170,7 @@ def _doubts(
 
 def judged(kind: Hooks, inventory: Inventory, means: Means) -> tuple[View, tuple[Verdict, ...]]:
     """How a kind looks at an inventory, and the verdicts on its units; plans nothing."""
-    view = kind.view(inventory, means)
+    view = kind.view(_within_bounds(inventory)[0], means)
     return view, kind.judge(view, means, lambda *_: None).all_pairs(view.units)
 
 
@@ -195,9 +209,10 @@ class _Scopes:
             _log.info(told, same, len(view.units), len(known), len(scopes))
 
     def _collapse(self, units: Sequence[Memory]) -> Collapsed:
-        if not self._kind.collapses:
+        if self._kind.collapses is None:
             return Collapsed(tuple(units), {}, ())
-        return collapse(units, rejected=self._means.rejected, keys=self._view.keys)
+        fewest = self._kind.collapses
+        return collapse(units, rejected=self._means.rejected, keys=self._view.keys, fewest=fewest)
 
     @property
     def verdicts(self) -> list[Verdict]:

@@ -117,9 +117,9 @@ class Hooks(Protocol):
     store: Store
     wanted: Collection[ActionKind] = tuple(ActionKind)  # kinds of actions to propose
     amends: bool = False  # the survivor of a merge takes over the others' metadata
-    # Exact copies are put aside before anything is judged, and follow the one that stands for them; not where
-    # `unite` must see them to choose who stays.
-    collapses: bool = False
+    # Of so many exact copies all but one are put aside before anything is judged, and follow the one that
+    # stands for them; None where `unite` must see them to choose who stays.
+    collapses: int | None = None
     # A memory is one text, of which a person keeps one wording where two cannot be joined; what has parts is
     # asked about part by part.
     words_stay: bool = False

@@ -7,11 +7,12 @@ moves in from the index meet in one new text. Nothing is judged here: an answer 
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from ...models.markdown_blocks import markdown_lines
@@ -20,7 +21,15 @@ from ...models.text.words import counted
 from ...records import Memory, Scope
 from ..answers import line_key, unanswered
 from ..plan import Action, Append, Cause, Member, Merge, Plan, Reindex, Resolve, Rewrite
-from ..rules.markdown_index import LONG_LINE, VERBOSE_LINE, IndexDraft, TopicFile, draft_index, too_large
+from ..rules.markdown_index import (
+    LONG_LINE,
+    VERBOSE_LINE,
+    IndexDraft,
+    TopicFile,
+    draft_index,
+    index_lines,
+    too_large,
+)
 from ..rules.markdown_prose import settled
 from ..rules.markdown_signal import HEADER, Fact, homes, reason, with_bullets, with_entries
 from ..stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
@@ -309,19 +318,7 @@ def _draft(
         for file in sorted((files | set(added)) - gone.keys())
     ]
 
-    def stands(file: str) -> bool:
-        """Whether a file exists beside the memories or from the project's root, in whatever case."""
-        for path in (place / file for place in (directory.path, directory.project) if place):
-            with contextlib.suppress(OSError):
-                others = path.parent.iterdir()
-                if path.exists() or path.name.casefold() in {other.name.casefold() for other in others}:
-                    return True
-        return False
-
-    def dropped(file: str) -> bool:
-        # what git leaves out may exist elsewhere
-        hidden = hidden_paths(directory.path, [file])
-        return not hidden and (not certain or file in removed_paths(directory.path, [file]))
+    stands, dropped = _lookups(directory, current, certain=certain)
 
     def drafted(longest: int | None) -> IndexDraft:
         return draft_index(
@@ -342,6 +339,39 @@ def _draft(
         if present.shorten or not too_large(draft.text):
             return draft  # shortening was asked for, or reaches the limit
     return drafted(None if certain or large else VERBOSE_LINE)
+
+
+def _lookups(
+    directory: MemoryDirectory, current: str, *, certain: bool
+) -> tuple[Callable[[str], bool], Callable[[str], bool]]:
+    """Whether a file to which an index points stands, and whether a pointer to one that does not may go."""
+
+    @functools.cache
+    def beside(folder: Path) -> frozenset[str]:
+        with contextlib.suppress(OSError):
+            return frozenset(each.name.casefold() for each in folder.iterdir())
+        return frozenset()
+
+    @functools.cache
+    def known() -> tuple[set[str], Collection[str]]:
+        """What git leaves out, which may exist elsewhere, and what a commit took away."""
+        files = [line.pointer for line in index_lines(current) if line.pointer]
+        removed = removed_paths(directory.path, files) if certain else {}
+        return hidden_paths(directory.path, files), removed
+
+    def stands(file: str) -> bool:
+        """Whether a file exists beside the memories or from the project's root, in whatever case."""
+        for path in (place / file for place in (directory.path, directory.project) if place):
+            with contextlib.suppress(OSError):
+                if path.name.casefold() in beside(path.parent) or path.exists():
+                    return True
+        return False
+
+    def dropped(file: str) -> bool:
+        hidden, removed = known()
+        return file not in hidden and (not certain or file in removed)
+
+    return stands, dropped
 
 
 def _topic(file: str, memories: Sequence[Memory], texts: Texts, added: Append | None) -> TopicFile:

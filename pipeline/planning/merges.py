@@ -423,13 +423,16 @@ class Collapsed(NamedTuple):
 
 
 def collapse(
-    memories: Sequence[Memory], *, keys: KeysOf, rejected: frozenset[str] = frozenset()
+    memories: Sequence[Memory], *, keys: KeysOf, rejected: frozenset[str] = frozenset(), fewest: int = 2
 ) -> Collapsed:
-    """A representative of each group of copies, the newest wording; and the copies of each."""
+    """A representative of each group of `fewest` copies or more, the newest wording; and its copies."""
     standing: list[Memory] = []
     copies: Copies = {}
     differing: list[tuple[str, str, str]] = []
     for same in _equal_texts(memories):
+        if 1 < len(same) < fewest:
+            standing += same
+            continue
         meaning, alone = keys.get(same[0].scope, NO_KEYS), list[Memory]()
         for group in _by_subject(same, meaning):
             best = (whole_of(group) or group[0]) if len(group) > 1 else group[0]

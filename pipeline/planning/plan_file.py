@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ...errors import PlanFileError
+from ...models.text.reading import from_json
 from ..plan import Merge, Plan, Prune, Resolve, RunResult, TextChange, spoken_id
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def parse_plan(text: str) -> Plan:
 
 def _load(line: str, number: int) -> dict[str, Any]:
     try:
-        record = json.loads(line)
+        record = from_json(line)
     except json.JSONDecodeError as error:
         raise PlanFileError(f"Line {number} of the plan file is no JSON ({error.msg}).") from None
     if not isinstance(record, dict):
