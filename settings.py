@@ -17,25 +17,32 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from .errors import ConfigError
 
 T = TypeVar("T")
-_DURATION = re.compile(r"^\s*(\d+)\s*(d|day|days|w|week|weeks|y|year|years)?\s*$", re.IGNORECASE)
-_DAYS_PER_UNIT = {"d": 1, "w": 7, "y": 365}
+_DURATION = re.compile(r"(\d{1,9})\s?(h|d|w|y|hours?|days?|weeks?|years?)?$", re.IGNORECASE)
+_HOURS_PER_UNIT = {"h": 1, "d": 24, "w": 7 * 24, "y": 365 * 24}
+_LONGEST = timedelta(days=36_500)
 
 
 def parse_days(value: Any) -> timedelta:  # noqa: ANN401  (pydantic hands over whatever the file held)
     """Read a number of days, or a text such as "90d", "12 weeks", "2y"; `ValueError` if it is neither."""
     if isinstance(value, timedelta):
         return value
-    match = _DURATION.match(str(value))
-    if match is None:
+    match = _DURATION.match(" ".join(str(value).split()))
+    if match is None or (match[2] or "d")[0].lower() == "h":
         raise ValueError(f"{value!r} is no duration; write days as 90 or 90d, weeks as 12w, years as 2y")
-    unit = (match.group(2) or "d")[0].lower()
-    return timedelta(days=int(match.group(1)) * _DAYS_PER_UNIT[unit])
+    return _lasting(match)
+
+
+def _lasting(match: re.Match[str]) -> timedelta:
+    hours = int(match[1]) * _HOURS_PER_UNIT[(match[2] or "d")[0].lower()]
+    if hours > _LONGEST // timedelta(hours=1):
+        raise ValueError(f"{match[0]!r} is too long; write at most 100 years")
+    return timedelta(hours=hours)
 
 
 def parse_hours(value: Any) -> timedelta:  # noqa: ANN401
     """Read a duration as `parse_days` does, or in hours: "24h"."""
-    match = re.match(r"^\s*(\d+)\s*(?:h|hours?)\s*$", str(value), re.IGNORECASE)
-    return timedelta(hours=int(match[1])) if match else parse_days(value)
+    match = None if isinstance(value, timedelta) else _DURATION.match(" ".join(str(value).split()))
+    return _lasting(match) if match else parse_days(value)
 
 
 Hours = Annotated[timedelta, BeforeValidator(parse_hours)]

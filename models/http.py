@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DreamError
 
+if TYPE_CHECKING:
+    import httpx
+
 LONGEST_PAUSE = 300.0  # a service that asks for more has a quota of its own: a later run is the better answer
+LARGEST_ANSWER = 256_000_000  # bytes
 _BUSY = frozenset({408, 425, 429})
+_ENCODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 class Failure(NamedTuple):
@@ -38,6 +44,27 @@ def failure_of(error: BaseException, *, longest: float = LONGEST_PAUSE) -> Failu
     if after is not None and after > longest:
         return Failure(status, passing=False, after=after, words=f"{words}, asks to wait {after:.0f} s")
     return Failure(status, passing=passing, after=after if passing else None, words=words)
+
+
+def received(client: httpx.Client, request: httpx.Request, *, seconds: float) -> httpx.Response:
+    """The whole response to a request; a redirect is not followed.
+
+    `httpx.ReadTimeout` if it trickles on past this time, whatever comes at each moment, or is far too large.
+    """
+    from httpx import ReadTimeout, Response
+
+    response = client.send(request, stream=True, follow_redirects=False)
+    with contextlib.closing(response):
+        ends, parts, size = time.monotonic() + seconds, [], 0
+        for part in response.iter_bytes():
+            parts.append(part)
+            size += len(part)
+            if time.monotonic() > ends or size > LARGEST_ANSWER:
+                raise ReadTimeout("the answer does not end", request=request)
+    plain = {name: value for name, value in response.headers.items() if name not in _ENCODED}
+    whole = Response(response.status_code, headers=plain, content=b"".join(parts), request=request)
+    whole.next_request = response.next_request
+    return whole
 
 
 def _retry_after(response: Any) -> float | None:  # noqa: ANN401  (httpx or requests)

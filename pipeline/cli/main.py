@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ...errors import DreamError
+from ...errors import DreamError, StoreError
 from ..reporting.text import visible_lines
 from . import memories, night, pages, passes, upkeep
 from .opening import full_commands
@@ -17,6 +17,7 @@ from .options import GROUPS, MEM0, PASS, ROWS, STORES, Options, parameters, runn
 from .terminal import WORDS, plain_terminal, tell
 
 _INTERRUPTED = 130
+_log = logging.getLogger(__name__)
 _WIDE: dict[str, Any] = {"max_content_width": 100}
 COMMAND_GROUPS = tuple(WORDS["commands"].items())  # a test holds that each stands in one line
 FIRST = (
@@ -79,9 +80,23 @@ class DreamGroup(GroupedCommand, click.Group):
         except DreamError as error:
             tell(visible_lines(full_commands(str(error), running(ctx))), level=logging.ERROR)
             ctx.exit(error.exit_code)
+        except (OSError, UnicodeError, RecursionError, MemoryError) as error:
+            _log.debug("What the machine refused", exc_info=error)
+            tell(f"This did not work: {visible_lines(_refusal(error))}.", level=logging.ERROR)
+            ctx.exit(StoreError.exit_code)
         except KeyboardInterrupt:
             tell(full_commands(passes.interrupted(ctx), running(ctx)))
             ctx.exit(_INTERRUPTED)
+
+
+def _refusal(error: Exception) -> str:
+    """What the machine, or a text that is none, stood in the way of; no text of a memory."""
+    if isinstance(error, OSError):
+        place = f" ({error.filename})" if error.filename else ""
+        return f"{error.strerror or type(error).__name__}{place}"
+    if isinstance(error, UnicodeError):
+        return "a text is not UTF-8"
+    return "there is not enough memory" if isinstance(error, MemoryError) else "a file nests too deeply"
 
 
 def _help_all(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001

@@ -7,6 +7,7 @@ subcommand leaves out is taken from the group, so `mem0-dream --config c.yaml st
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -30,6 +31,7 @@ STORES = (MEM0, PLATFORM, SERVER, JSONL, MARKDOWN, GRAPH)
 _OF_MEM0 = (MEM0, PLATFORM, SERVER, JSONL)
 WHERE, WHAT, HOW, OUTPUT = "Which memories", "What to do", "How to judge", "Output"
 GROUPS = (WHERE, WHAT, HOW, OUTPUT)
+_YEARS = range(1970, 3000)
 TROUBLE = 9
 """Exit code of what only looks, if an indicator warns, a job or a link is broken, or not all was read."""
 _KEPT = "mem0_dream.options"
@@ -38,11 +40,10 @@ _KEPT = "mem0_dream.options"
 
 def moment(value: str) -> datetime:
     """A date or date-time in ISO 8601; without a zone it is UTC."""
-    try:
-        return as_utc(datetime.fromisoformat(value))
-    except ValueError:
-        told = f"{value!r} is no date; write 2026-11-21 or 2026-11-21T03:00:00+00:00"
-        raise click.BadParameter(told) from None
+    with contextlib.suppress(ValueError, OverflowError):
+        if (read := as_utc(datetime.fromisoformat(value))).year in _YEARS:
+            return read
+    raise click.BadParameter(f"{value!r} is no date; write 2026-11-21 or 2026-11-21T03:00:00+00:00")
 
 
 def only(value: str) -> frozenset[str]:
@@ -254,10 +255,11 @@ class Options:
             return {}
         import yaml
 
+        from ...models.text.reading import from_yaml
         from ..stores.mem0.config import own_section, yaml_fault
 
         try:
-            whole = yaml.safe_load(self.config.read_text(encoding="utf-8"))
+            whole = from_yaml(self.config.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ConfigError(f"The configuration {self.config} cannot be read: {error}.") from None
         except yaml.YAMLError as error:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import BudgetExceededError, UsageError
+from ...models.text.reading import from_json
 from ...models.text.words import counted
 from ..plan import acts, guessed
 from ..planning.plan_file import dump_plan, parse_plan
@@ -279,7 +280,7 @@ def review_of_file(session: Session, text: str, *, now: datetime) -> Review:
         record: Any = None
         if '"answer"' in line:
             with contextlib.suppress(ValueError):
-                record = json.loads(line)
+                record = from_json(line)
         if isinstance(record, dict) and "answer" in record:
             say, edited = record.pop("answer"), record.pop("edited", None)
             if say:

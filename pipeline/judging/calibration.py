@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, Thresholds
+from ...models.text.reading import from_json
 from ...records import Label, as_utc, rejection_key
 from ..plan import Member
 from ..stores.files import json_text
@@ -114,7 +115,7 @@ def load_thresholds(directory: Path, scorer: str) -> Thresholds | None:
 
 def _held(file: Path) -> dict[str, dict[str, float]]:
     try:
-        held: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8"))
+        held: dict[str, dict[str, float]] = from_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except ValueError as error:
@@ -155,11 +156,11 @@ def parse_pairs(lines: Iterable[str], *, source: str) -> tuple[LabelledPair, ...
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = from_json(line)
             texts, dates = [str(record[side]) for side in "ab"], [record.get("a_date"), record.get("b_date")]
             a_date, b_date = (as_utc(datetime.fromisoformat(str(day))) if day else None for day in dates)
             pair = PairInput(texts[0], texts[1], 0.0, record.get("category"), a_date, b_date)
             pairs[str(record.get("key") or number)] = LabelledPair(pair, Label(record["label"]))
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
+        except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
             raise UsageError(f"Line {number} of {source} is no labelled pair ({error}).") from None
     return tuple(pair for pair in pairs.values() if pair.label is not Label.UNSURE)

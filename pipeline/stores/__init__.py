@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
+from ...models.text.reading import from_json
 
 if TYPE_CHECKING:
     from .base import Store
@@ -102,7 +102,7 @@ def _open_files(path: Path, state_dir: Path | str | None) -> Store:
     from .jsonl import JsonlStore
 
     with contextlib.suppress(OSError, ValueError), path.open(encoding="utf-8") as lines:
-        first = json.loads(next((line for line in lines if line.strip()), "{}"))
+        first = from_json(next((line for line in lines if line.strip()), "{}"))
         if isinstance(first, dict) and first and first.get("type") not in ("entity", "relation"):
             return JsonlStore(path)
     return GraphStore(FileMedium(path), state=state)

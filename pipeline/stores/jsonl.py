@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError, RefusedChangeError, UsageError
+from ...models.text.reading import from_json
 from ...models.text.tables import table_lines
 from ...records import Memory, Scope
 from . import base
@@ -326,8 +327,8 @@ def _at(row: Any, path: str) -> Any:  # noqa: ANN401
 
 def _parsed(text: str) -> Any:  # noqa: ANN401
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return from_json(text)
+    except ValueError:
         return None
 
 

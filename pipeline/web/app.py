@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import json
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,6 +25,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from ...errors import DreamError, JournalError, MovedOnError, StoreError, StoreLockedError, UsageError
+from ...models.text.reading import from_json
 from ..fronts import StoreAccess
 from ..reporting.html import render
 from ..reporting.text import visible
@@ -107,6 +107,9 @@ class ReviewRoutes:
             given = await _body(request)
             try:
                 result = await self._done(lambda: work(given))
+            except OSError as error:  # a full disk
+                refused = {"error": visible(f"This did not work: {error.strerror or type(error).__name__}.")}
+                return _Told(refused | {"live": await self._done(desk.live)}, 409)
             except DreamError as error:
                 wrong = {"error": visible(desk.access.spoken(str(error)))}
                 if isinstance(error, MovedOnError):
@@ -166,7 +169,7 @@ async def _body(request: Request) -> Data:
         if len(whole) > BODY_BYTES:
             raise DeniedError(413, "This request is too long.")
     try:
-        given = json.loads(whole or b"{}")
+        given = from_json(whole or b"{}")
     except ValueError:
         raise DeniedError(400, "This request is no JSON.") from None
     if not isinstance(given, dict):
@@ -182,7 +185,10 @@ def _text(given: Data, name: str) -> str:
 
 
 def _keys(given: Data) -> list[str]:
-    return [str(key) for key in given.get("keys", [])]
+    keys = given.get("keys")
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        raise DeniedError(400, "This request names no keys.")
+    return keys
 
 
 class DeniedError(Exception):

@@ -20,7 +20,7 @@ from ...errors import JournalError
 from ..answers import About, Answer, Say
 from ..plan import Action, sorts
 from ..stores.base import Snapshot
-from ..stores.files import Database, moment_of
+from ..stores.files import Database, moment_of, reading
 
 RunState = StrEnum("RunState", "APPLYING APPLIED UNDOING UNDONE")
 Operation = StrEnum("Operation", "ADD REPLACE AMEND REMOVE")  # what a change does to the store
@@ -118,6 +118,7 @@ class Journal(Database):
         if self.places().get(store) != options:
             self.tell("INSERT OR REPLACE INTO places VALUES (?, ?)", (store, json.dumps(options)))
 
+    @reading
     def places(self) -> dict[str, Mapping[str, Any]]:
         """How each store is opened that was worked on, by fingerprint."""
         return {store: json.loads(text) for store, text in self.ask("SELECT store, options FROM places")}
@@ -173,6 +174,7 @@ class Journal(Database):
         """The newest run of a store that still has work to do."""
         return next((run for run in self.runs(store) if run.interrupted), None)
 
+    @reading
     def changes(self, run: str, action: str | None = None) -> tuple[Recorded, ...]:
         """All changes of a run, or of one of its actions, in order."""
         columns = "number, action, operation, memory, state"
@@ -183,11 +185,13 @@ class Journal(Database):
             for number, action, done, memory, state in rows
         )
 
+    @reading
     def outcomes(self, run: str) -> dict[str, tuple[Outcome, str]]:
         """The outcome of each action so far, with the reason."""
         rows = self.ask("SELECT action, state, reason FROM outcomes WHERE run = ?", (run,))
         return {action: (Outcome(state), reason) for action, state, reason in rows}
 
+    @reading
     def snapshot(self, run: str, memory: str) -> Snapshot:
         """A record as it was before the run; `JournalError` if the run did not touch it."""
         kept = "SELECT payload, vector, links FROM snapshots WHERE run = ? AND memory = ?"
@@ -211,6 +215,7 @@ class Journal(Database):
         columns = "(store, kind, what, run, at, keys, about, key, text, pair)"
         self.tell_each(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
+    @reading
     def answers(self, store: str) -> tuple[Answer, ...]:
         """Everything a person answered about a store, oldest first."""
         columns = "kind, what, keys, about, at, run, number, key, text, pair"
@@ -241,6 +246,7 @@ class Journal(Database):
         """Keys of all that a person closed by an answer; nothing they name is proposed again."""
         return frozenset(key for answer in self.answers(store) if answer.closes for key in answer.keys)
 
+    @reading
     def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
         columns = "id, store, started_at, finished_at, state, retire_on, plan, part, retires"
         rows = self.ask(f"SELECT {columns} FROM runs {where} ORDER BY rowid DESC", arguments)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..stores.base import ScopeFilter
-from ..stores.files import Database, moment_of
+from ..stores.files import Database, moment_of, reading
 from .lock import Owner
 
 Ids = Collection[Hashable]
@@ -128,6 +128,7 @@ class Passes(Database):
         rows = self.ask("SELECT ok_at FROM passes WHERE number = ? AND ok_at IS NOT NULL", (number,))
         return moment_of(rows[0][0]) if rows else None
 
+    @reading
     def last(self, place: str) -> tuple[Pass, ...]:
         """The last pass of each job of a store, newest first."""
         rows = self.ask(
@@ -140,6 +141,7 @@ class Passes(Database):
             for number, job, night, owner, ok in rows
         )
 
+    @reading
     def last_seen(self, store: str, scopes: ScopeFilter) -> LastPass | None:
         """When these memories were last passed over, and which there were."""
         statement = "SELECT at, known FROM seen WHERE store = ? AND scopes = ?"

@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import hashlib
 import json
 import os
 import sqlite3
 import stat
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from ....errors import ConfigError, JournalError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def digest(data: bytes) -> str:
@@ -123,8 +128,28 @@ def _refuse_planted(path: Path) -> None:
 
 
 def moment_of(text: str) -> datetime:
-    """A moment as it is written in our tables."""
-    return datetime.fromisoformat(text).astimezone(UTC)
+    """A moment as it is written in our tables; `JournalError` if it is none."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise JournalError("A date in the journal is damaged; restore the file from a copy.") from error
+
+
+def reading(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method of a `Database` say that what stands there is damaged, where it cannot be understood."""
+
+    @functools.wraps(method)
+    def read(*given: P.args, **more: P.kwargs) -> R:
+        try:
+            return method(*given, **more)
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError, zlib.error) as error:
+            path = getattr(given[0], "path", DATABASE)
+            raise JournalError(
+                f"The journal {path} is damaged: a row of it cannot be understood. Restore the file, or move "
+                "it away to begin a new one (earlier runs can then not be undone)."
+            ) from error
+
+    return read
 
 
 class Database:
@@ -148,6 +173,8 @@ class Database:
             self._db.execute(f"PRAGMA synchronous={'NORMAL' if by_application else 'FULL'}")
             self._db.executescript(self.schema)
         except (OSError, sqlite3.Error) as error:
+            if hasattr(self, "_db"):
+                self._db.close()
             raise JournalError(
                 f"The journal {self.path} cannot be opened ({error}); without it nothing may be changed. "
                 "Restore the file, or move it away to begin a new one (earlier runs can then not be undone)."
@@ -192,7 +219,7 @@ class Database:
         """A file that is damaged, full or held by another process is one sentence."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError, OverflowError) as error:
             raise JournalError(
                 f"The journal {self.path} cannot be used ({error}); nothing more was done. "
                 "Run again once it can be written, then `mem0-dream resume` finishes what had begun."

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from ....errors import RefusedChangeError, StoreError
-from . import Database, digest, make_private
+from ....models.text.reading import from_json
+from . import Database, digest, make_private, reading
 from .exchange import leftovers, refusing, remove_file, replace_file, write_flushed
 
 _NEW_FILE = 0o644
@@ -134,6 +135,7 @@ class FileHistory(Database):
                 (file, key, was, mode, mtime, now, json.dumps(note or {})),
             )
 
+    @reading
     def noted(self, file: str, digest_: str) -> dict[str, Any] | None:
         """The note of the last step that gave a file the bytes of this hash, if one did."""
         found = self._newest("note", "after = ?", file, digest_)
@@ -144,6 +146,7 @@ class FileHistory(Database):
         rows = "SELECT key FROM steps WHERE file = ? AND instr(key, ?) = 1 AND undone = 0 ORDER BY number"
         return [key for (key,) in self.ask(rows, (file, begin))]
 
+    @reading
     def last(self, file: str, key: str) -> Step | None:
         """The newest step of a key that was not taken back."""
         columns = "number, before, mode, mtime_ns, after, note"
@@ -225,6 +228,7 @@ class FileHistory(Database):
         while len(self._known) > _IN_MEMORY:
             del self._known[next(iter(self._known))]
 
+    @reading
     def _bytes(self, name: str) -> bytes:
         chain: list[tuple[str, bytes]] = []
         while name and name not in self._known:
@@ -355,7 +359,7 @@ def kept_entries(path: Path) -> list[dict[str, Any]]:
     """All objects of such a list, oldest first; `RefusedChangeError` if it is damaged."""
     away = "move it away to begin a new one"
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise RefusedChangeError(f"the archive {path.name} cannot be read; {away}") from error
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

@@ -6,7 +6,6 @@ Its original form keeps an object in each section (`"stablePatterns": {"earlyRet
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from ....errors import RefusedChangeError
+from ....models.text.reading import from_json
 from ....records import noted_moment
 from ..files import json_text
 from ..files.undo import FileHistory, Image, read_image
@@ -136,7 +136,7 @@ class CoreFile:
         if image is None or not image.data.strip():
             return image, {}
         try:
-            whole: dict[str, Any] = json.loads(image.data)
+            whole: dict[str, Any] = from_json(image.data)
             _Core.model_validate(whole)
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, Self, TypeVar
 
 from ....errors import RefusedChangeError
+from ....models.text.reading import from_json
 from ..files import is_utf8, json_text
 from .entities import observation_key
 
@@ -45,8 +46,8 @@ class GraphLine:
         if not raw.strip():
             return cls(raw, "other", {})
         item, reason = None, "it is no JSON" if is_utf8(raw) else "it is not UTF-8"
-        with contextlib.suppress(ValueError, RecursionError):
-            item, reason = json.loads(raw if is_utf8(raw) else ""), "it is no JSON object"
+        with contextlib.suppress(ValueError):
+            item, reason = from_json(raw if is_utf8(raw) else ""), "it is no JSON object"
         if not isinstance(item, dict):
             return cls(raw, "broken", {}, reason)
         kind = item.get("type")
@@ -240,8 +241,8 @@ def foreign_reason(document: GraphDocument) -> str | None:
     if not lines or (own and own >= READABLE_SHARE * (own + unknown)):
         return None
     data, whole = document.data, None
-    with contextlib.suppress(ValueError, RecursionError):
-        whole = json.loads(data)
+    with contextlib.suppress(ValueError):
+        whole = from_json(data)
     top = whole if isinstance(whole, dict) else {}
     objects = [line.item for line in lines if line.item or line.kind == "other"]
     named = [item for item in objects if {"name", "observations"} <= item.keys()]

@@ -9,7 +9,6 @@ drops what it does not know, so an undo gives back what was said and not the byt
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....errors import ConfigError, MissingExtraError, RefusedChangeError, StoreError, StoreLockedError
+from ....models.text.reading import from_json
 from ..files.exchange import keeps_waiting, lease, replace_file
 from .lines import FIELDS, Edge, GraphDocument, GraphLine
 
@@ -176,8 +176,13 @@ class ServerMedium:
             raise StoreError(f"The memory server did not answer to {tool} ({_first_line(error)}).") from error
         if answer.is_error:
             raise StoreError(f"The memory server refused {tool}; its file may hold a broken line.")
-        told = answer.structured_content or json.loads(answer.content[0].text)
-        return told if isinstance(told, dict) else {}
+        try:
+            told = answer.structured_content or from_json(answer.content[0].text)
+        except (ValueError, AttributeError, IndexError):
+            told = None
+        if not isinstance(told, dict):
+            raise StoreError(f"The memory server answered {tool} in another form than expected.")
+        return told
 
     async def _ask(self, tool: str, arguments: dict[str, Any]) -> Any:  # noqa: ANN401  (a type of the SDK)
         import anyio

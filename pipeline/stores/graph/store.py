@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
-from ..files import Database, digest, make_private
+from ..files import Database, digest, make_private, reading
 from ..files.exchange import leftovers
 from ..files.undo import FileHistory, Image, keep_entry, kept_entries, read_image
 from . import entities
@@ -68,6 +68,7 @@ class GraphNotes(Database):
         values = (self._store, name, json.dumps(value))
         self.tell("INSERT OR REPLACE INTO graph_notes VALUES (?, ?, ?)", values)
 
+    @reading
     def noted(self, name: str) -> Any:  # noqa: ANN401  (whatever was noted)
         """What was remembered under a name, or None."""
         statement = "SELECT value FROM graph_notes WHERE store = ? AND name = ?"
@@ -83,6 +84,7 @@ class GraphNotes(Database):
         """Note the present state of every memory."""
         self.note(_LAST, _LAST_RUN.dump_python(state, mode="json"))
 
+    @reading
     def brought_back(self, now: datetime, *, within: timedelta) -> list[str]:
         """What was brought back lately; it is kept as long as if it had been used on that day."""
         rows = self.noted(_BROUGHT_BACK) or {}

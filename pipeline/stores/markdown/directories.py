@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ....errors import ConfigError, UsageError
 from ....models.text.tables import table_lines
+from ..files import is_utf8
 from .document import parse
 
 INDEX = "MEMORY.md"
@@ -53,8 +54,10 @@ class MemoryDirectory:
 
     def refusal(self, path: Path) -> str | None:
         """Why a file may not be read: no regular file, too large, or a link that leads out."""
+        if not is_utf8(str(path)):
+            return "has a name that is not UTF-8"
         if path.is_symlink():
-            target = path.resolve()
+            target = Path(os.path.realpath(path))
             if not any(target.is_relative_to(place) for place in (self.path, self.project) if place):
                 return "is a link that leads out of the project"
         return unreadable(path)
@@ -93,7 +96,8 @@ def discover(
     folders = [path.expanduser() for path in given]
     if not given:
         own, inside = agent_folder(project, home) / "memory", (project.glob(pattern) for pattern in PATTERNS)
-        folders = [path for paths in inside for path in paths if path.resolve().is_relative_to(project)]
+        folders = [path for paths in inside for path in paths if path.is_dir()]
+        folders = [path for path in folders if path.resolve().is_relative_to(project)]
         folders = [path for path in (*folders, own) if path.is_dir()]
     found = sorted({path.resolve() for path in folders})
     names = [path.relative_to(project) if path.is_relative_to(project) else path for path in found]

@@ -24,6 +24,7 @@ import yaml
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from ....errors import ConfigError, DreamError, MissingExtraError, StoreError, StoreLockedError
+from ....models.text.reading import from_json, from_yaml
 from .backends import describe_place, finish_interrupted_save, require_collection, saving
 from .rows import describe
 from .store import Mem0Store
@@ -35,7 +36,7 @@ _KEYS = (*_SECTIONS, "history_db_path", "version", "custom_instructions", OWN_SE
 _LEGACY_KEYS = frozenset(
     {"graph_store", "custom_prompt", "custom_fact_extraction_prompt", "custom_update_memory_prompt"}
 )
-_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(\w{1,200})(?::-([^}]{0,1000}))?\}")
 _PATH_KEYS = frozenset({"path", "db_path", "history_db_path"})
 _NUMBER_KEYS = ("port", "dims", "dimensions")
 _SECRET_KEYS = re.compile(r"key|password|secret|token|credential|connection_string|url", re.IGNORECASE)
@@ -73,7 +74,7 @@ def load_config(path: str | Path) -> Mem0Config:
     file = Path(path).expanduser()
     try:
         text = file.read_text(encoding="utf-8")
-        content = json.loads(text) if file.suffix == ".json" else yaml.safe_load(text)
+        content = from_json(text) if file.suffix == ".json" else from_yaml(text)
     except FileNotFoundError:
         raise ConfigError(f"There is no configuration file {file}.") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -94,7 +95,8 @@ def load_config(path: str | Path) -> Mem0Config:
 def yaml_fault(error: yaml.YAMLError) -> str:
     """Where a text is no YAML: the error's own words quote the line, which may hold a password."""
     mark = getattr(error, "problem_mark", None)
-    return "is no valid YAML" + (f": line {mark.line + 1}, column {mark.column + 1}" if mark else "")
+    told = f": {error}" if str(error).startswith(("it ", "its ", "a value")) else ""  # words of ours alone
+    return "is no valid YAML" + (f": line {mark.line + 1}, column {mark.column + 1}" if mark else told)
 
 
 def own_section(content: dict[str, Any], file: Path) -> dict[str, Any]:

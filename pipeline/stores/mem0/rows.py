@@ -19,6 +19,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from ....errors import DreamError, RefusedChangeError, StoreError
+from ....models.text.reading import from_json
 from ....records import Memory, Scope, noted_moment, says_pinned
 from ..base import Snapshot
 
@@ -365,7 +366,7 @@ def decoded(value: Any) -> Any:
     """Undo `encoded` for one value; anything else passes through."""
     if isinstance(value, str) and value.startswith(_JSON_PREFIX):
         try:
-            return json.loads(value[len(_JSON_PREFIX) :])
+            return from_json(value[len(_JSON_PREFIX) :])
         except ValueError:
             return value
     return value

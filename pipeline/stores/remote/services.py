@@ -29,7 +29,7 @@ from ..base import Add
 from ..files import digest, fingerprint, texts_in
 from ..mem0.backends import LISTING_FAULTS
 from ..mem0.rows import moment
-from .store import Caller, Listed, Patience, RemoteStore, Row, ids_of, row_metadata
+from .store import Caller, Listed, Patience, RemoteStore, Row, ids_of, lists_rows, row_metadata
 
 KEY_VARIABLE = "MEM0_API_KEY"
 PAGE_SIZE = 200  # the largest that the platform allows
@@ -114,12 +114,15 @@ class PlatformStore(RemoteStore):
         number, more = 1, True
         while more:
             page = self._page(filters, number, merged=merged)
-            results, count = page.get("results"), page.get("count")
-            if not isinstance(results, list) or not isinstance(count, int) or "next" not in page:
+            count = page.get("count")
+            if not lists_rows(page) or not isinstance(count, int) or "next" not in page:
                 raise self._misshapen("listing")
             counts.add(count)
-            rows |= {str(row["id"]): row for row in results}
-            number, more = number + 1, page["next"] is not None and bool(results)
+            before = len(rows)
+            rows |= {str(row["id"]): row for row in page["results"]}
+            # Pages that bring nothing new, or far more than was counted, would never end.
+            more = page["next"] is not None and before < len(rows) <= max(counts) + PAGE_SIZE
+            number += 1
         return rows, counts
 
     def _without_merged(self, filters: Mapping[str, Any], listed: dict[str, Row]) -> Listed:
@@ -139,7 +142,7 @@ class PlatformStore(RemoteStore):
         scope: list[Any] = [{name: held} for name, held in sorted(ids.items())] or [_ANYTHING]
         for value in values:
             page = self._page({"AND": [*scope, {"metadata": {key: value}}]}, 1, merged=True)
-            if not isinstance(page.get("results"), list):
+            if not lists_rows(page):
                 raise self._misshapen("listing")
             rows += [row for row in page["results"] if row_metadata(row).get(key) == value]
         return rows
@@ -319,9 +322,9 @@ class ServerStore(RemoteStore):
     def _list(self, ids: Mapping[str, str]) -> list[Row]:
         params = {**ids, "top_k": str(LISTED_AT_MOST), "show_expired": "true"}
         answer = self._ask("listing memories", "GET", "/memories", params=params)
-        rows = answer.get("results") if isinstance(answer, Mapping) else None
-        if not isinstance(rows, list):
+        if not lists_rows(answer):
             raise self._misshapen("listing")
+        rows: list[Row] = answer["results"]
         return rows
 
     def _known_faults(self) -> tuple[str, ...]:
@@ -335,4 +338,6 @@ class ServerStore(RemoteStore):
 
 
 def _tells_entity(item: object) -> bool:
-    return isinstance(item, Mapping) and {"id", "type", "total_memories"} <= item.keys()
+    if not isinstance(item, Mapping) or "id" not in item:
+        return False
+    return isinstance(item.get("type"), str) and isinstance(item.get("total_memories"), int)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from ....errors import ConfigError, DreamError, RefusedChangeError, StoreError, UnreadableError
-from ....models.http import failure_of
+from ....models.http import failure_of, received
 from ....records import Memory, Scope, as_utc, says_pinned, text_hash
 from .. import base
 from ..base import Capabilities, ScopeFilter, Snapshot, Store, refuse_moved
@@ -158,7 +158,7 @@ class RemoteStore(Store):
         return self._caller.ask(what, lambda: self._once(method, path, missing_ok=missing_ok, **request))
 
     def _once(self, method: str, path: str, *, missing_ok: bool = False, **request: Any) -> Any:
-        response = self._followed(self._client.request(method, path, follow_redirects=False, **request))
+        response = self._followed(self._received(self._client.build_request(method, path, **request)))
         if missing_ok and response.status_code == 404:
             if response.headers.get("content-type", "").startswith("application/json"):
                 return None
@@ -177,8 +177,11 @@ class RemoteStore(Store):
                 place = f"{further.url.scheme}://{further.url.netloc.decode()}"
                 told = f"{self._caller.service} sends its callers on to {place}; the key is not sent there."
                 raise StoreError(f"{told} Give that address if it is the right one.")
-            response = self._client.send(further, follow_redirects=False)
+            response = self._received(further)
         return response
+
+    def _received(self, request: httpx.Request) -> httpx.Response:
+        return received(self._client, request, seconds=self._caller.patience.timeout)
 
     def _read(self, what: str, fits: Callable[[Any], bool], *request: Any, **more: Any) -> Any:
         """What a request about one memory gives; asked again if it does not fit, then `UnreadableError`."""
@@ -215,7 +218,7 @@ class RemoteStore(Store):
 
     def _search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
         content = {"query": query, "filters": self._wanted(ids), "top_k": bound, "threshold": 0.0}
-        answer = self._read("searching", _lists_rows, "POST", self.search_path, json=content)
+        answer = self._read("searching", lists_rows, "POST", self.search_path, json=content)
         return [str(row["id"]) for row in answer["results"]]
 
     def _path(self, memory_id: str) -> str:
@@ -377,7 +380,8 @@ def _restored_metadata(snapshot: Snapshot, memory: Memory, *, renamed: bool = Tr
     return row_metadata(snapshot.payload) | {DATES_KEY: note} | former
 
 
-def _lists_rows(answer: Any) -> bool:
+def lists_rows(answer: Any) -> bool:
+    """Whether an answer lists records, each with an id."""
     rows = answer.get("results") if isinstance(answer, Mapping) else None
     return isinstance(rows, list) and all(isinstance(row, Mapping) and "id" in row for row in rows)
 
