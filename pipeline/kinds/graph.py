@@ -254,9 +254,7 @@ class GraphKind(Kind):
             Prune.of(node.memory, reason="stale", age_days=node.usage.age_days(now), detail=why)
             for node in free
             if (why := graph_use.forget_reason(node.usage, settings=limits, now=now, weight=weights[node.id]))
-            and not is_protected(
-                replace(node.memory, text=node.statement), learning=_is_learning(node.memory.category)
-            )
+            and not _is_kept(node)
         ]
         if 2 * len(found) > len(nodes):
             told = "may be forgotten, but are most of the graph; `mem0-dream forget` removes what you name."
@@ -288,6 +286,13 @@ class GraphKind(Kind):
         if self.store.core is None:
             return None
         return graph_use.promotion_reason(used, entity_type, settings=self.graph, now=now)
+
+
+def _is_kept(node: Node) -> bool:
+    """Whether it is protected, so that disuse is no reason; of rules a learning that was used once may go."""
+    learning = _is_learning(node.type) and bool(node.usage.uses or node.usage.last_used)
+    said = (replace(node.memory, text=text) for text in (node.statement, *node.content))
+    return any(is_protected(each, learning=learning) for each in said)
 
 
 def _is_learning(kind: str | None) -> bool:

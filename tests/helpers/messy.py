@@ -8,6 +8,7 @@ from builders import ALICE, CONTRADICTION, NOW, duplicates, memory, plan_of
 from hypothesis import strategies as st
 from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, ScopeTotal
 from mem0_dream.records import Candidate, Evidence, Label, Memory, Verdict, text_hash
+from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
 DOG, DOG_NAME, DOG_LONG = ("Has a dog.", "Has a dog and walks it.", "Has a brown dog and walks it in Leeds.")
@@ -48,7 +49,7 @@ def messy_scorer():
 
 
 def messy_plan(store):
-    plan = plan_of(store, messy_scorer())
+    plan = plan_of(store, messy_scorer(), settings=Settings(floor=-1.0, assume_unread=True))
     assert [len(plan.merges), len(plan.conflicts), len(plan.prunes)] == [2, 1, 1]
     return plan.with_choices({"c1": "b"})
 

@@ -127,7 +127,8 @@ EVERYTHING = ScopeFilter()
 
 
 def test_a_memory_that_still_holds_is_not_stale_again() -> None:
-    store = InMemoryStore([memory("old", "Keeps bees on the roof of the town hall", days=400)])
+    new = [memory(f"n{number}", f"Has seen film {number}", days=-300) for number in range(2)]
+    store = InMemoryStore([memory("old", "Keeps bees on the roof of the town hall", days=400), *new])
     with session_on(store, assume_unread=True) as session:
         plan = session.propose(EVERYTHING, now=NOW)
         assert [prune.reason for prune in plan.prunes] == ["stale"]

@@ -45,8 +45,9 @@ def test_copies_are_free_and_nothing_else_is() -> None:
 
 
 def test_what_is_held_back_altogether_is_refused() -> None:
-    old = [memory(f"o{number}", f"Rented flat {number} in Leeds.", days=400) for number in range(4)]
-    plan = plan_of(InMemoryStore(old), FakeScorer(), settings=THIRD)
+    texts = ("Fixed bug", "Had a good day.", "Something about work", "Updated file")
+    vague = [memory(f"v{number}", text) for number, text in enumerate(texts)]
+    plan = plan_of(InMemoryStore(vague), FakeScorer(), settings=THIRD)
     with pytest.raises(BudgetExceededError, match="4 of 4 memories"):
         affordable(plan, THIRD)
 

@@ -5,6 +5,7 @@ from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, NOW, duplicates, memo
 from hypothesis import given, settings, strategies as st
 from mem0_dream.pipeline.planning.drafts import opposing_statements
 from mem0_dream.pipeline.planning.plan_file import dump_plan
+from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
 from messy import moody_scorer, stores
 
@@ -79,8 +80,14 @@ def test_a_loser_cannot_win_another_conflict():
 @pytest.mark.parametrize(("days", "merges", "pruned"), [(400, 0, ["a", "b"]), (4, 1, [])])
 def test_a_stale_copy_is_merged_with_what_is_fresh_and_else_pruned(days, merges, pruned):
     """A merge of what is all stale would only make the next pass prune its result."""
-    old = [memory("a", TEA, days=300), memory("b", TEA_LONG, days=days)]
-    plan = planned(*old, scorer=duplicates([TEA, TEA_LONG]))
+    old = [
+        memory("a", TEA, days=300),
+        memory("b", TEA_LONG, days=days),
+        memory("c", COFFEE),
+        memory("d", "Has a cat"),
+    ]
+    limits = Settings(floor=-1.0, assume_unread=True)
+    plan = planned(*old, scorer=duplicates([TEA, TEA_LONG]), settings=limits)
     assert (len(plan.merges), [prune.members[0].id for prune in plan.prunes]) == (merges, pruned)
 
 

@@ -178,13 +178,14 @@ def test_whatever_a_memory_says_of_itself_makes_a_night_judge_its_scope_anew(nig
 
 
 def test_what_turns_old_no_longer_stands_in_the_way_of_what_is_remembered(night, monkeypatch):
-    told = "Dad came home and was not for sailing."
+    told = "Came home and was not for sailing."
     scorer = messy_scorer()
     for fused in BOTH:
         scorer._pairs |= {(told, fused): CONTRADICTION, (fused, told): CONTRADICTION}
     monkeypatch.setattr(sys.modules[__name__], "messy_scorer", lambda: scorer)
     store = InMemoryStore([memory("a", SAILOR_A), memory("b", SAILOR_B), memory("old", told, days=150)])
-    later = {"now": NOW + timedelta(days=40)}
-    (first, _), (second, _) = night(store), night(store, **later)
+    unread = Settings(floor=-1.0, assume_unread=True)
+    later = {"now": NOW + timedelta(days=40), "settings": unread}
+    (first, _), (second, _) = night(store, settings=unread), night(store, **later)
     assert second == dump_plan(plan_of(store, scorer, **later))
     assert [len(parse_plan(each).merges) for each in (first, second)] == [0, 1]

@@ -222,6 +222,12 @@ def test_only_where_use_is_recorded_is_anything_forgotten_and_unattended_only_le
     most = propose(opened)
     assert (most.actions, most.unsure) == ((), ())
     assert most.notes[0].startswith("2 memories may be forgotten, but are most of the graph")
+    rules = [
+        entity("rule", "Prefer a clean break, no deprecated wrappers", OLD),
+        entity("rules", "Never push on Fridays", OLD),
+    ]
+    graph.write(*rules, used, entity("new", "Try tool 3"))
+    assert (propose(opened).actions, propose(opened).unsure) == ((), ())
     graph.write(*lines, entity("bo", "Plays chess", OLD, kind="person"), used, entity("new", "Try tool 3"))
     attended = propose(opened)
     assert [item.members[0].id for item in attended.prunes] == ["old"]
