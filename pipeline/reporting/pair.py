@@ -141,7 +141,7 @@ def reasons(
     words = (", ".join(each[:SHOWN_WORDS]) or "-" for each in rest)
     said += [Evidence("unsaid", " / ".join(words))] if any(rest) else []
     duplicate, contradiction, _ = verdict.probabilities
-    if apart:
+    if apart or max(duplicate, contradiction) == 0:  # asked for other reasons than what a scorer says
         return spoken(said, flipped=flipped, names=names)
     what = "that they contradict each other" if contradiction > duplicate else "that they say the same"
     sure = (

@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,9 +13,9 @@ from mem0_dream.errors import BudgetExceededError
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.fronts import Fates
 from mem0_dream.pipeline.plan import Merge, Resolve
-from mem0_dream.pipeline.reporting.pair import pair_lines
+from mem0_dream.pipeline.reporting.pair import pair_lines, reasons
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.records import Memory
+from mem0_dream.records import Candidate, Evidence, Label, Memory, Verdict
 from mem0_dream.scripts.evaluate.labelled import read_world_file, world_store
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
@@ -113,6 +114,14 @@ def test_what_keeps_a_pass_from_a_pair_is_told(rows, answers, pair, words, tmp_p
         if words.endswith("by itself."):
             assert told(fates, a, b, turned=True) == words
         compare(session, NOW)
+
+
+def test_what_no_scorer_thinks_likely_is_not_called_so():
+    named = Evidence("name", "one name in two spellings")
+    verdict = Verdict(Candidate("a", "b", 0.9), Label.UNSURE, evidence=(named,))
+    assert "likely" not in reasons(verdict, (TEA, GREEN))
+    likely = replace(verdict, probabilities=(0.4, 0.0, 0.6))
+    assert "only 40% likely that they say the same" in reasons(likely, (TEA, GREEN))
 
 
 def test_an_answer_a_budget_a_category_and_a_pin_are_told(rows, tmp_path: Path) -> None:
