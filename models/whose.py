@@ -32,6 +32,13 @@ _GIVES = re.compile(r"(?i)name|called|known as|goe?s? by|addressed as|introduce"
 _BEINGS = table_set("names", "related", "groups")
 _ASSISTANT = table_set("names", "assistants")
 _TOOLS = table_set("names", "tools")
+_NO_NAMES = _BEINGS | STOP_WORDS | {"", "user", "the user"}
+_BODIES = table_set("names", "groups")
+_BODY = "company"
+_HEADED = frozenset(("founded", "cofounded", "owns", "runs", "work", "works", "employed", "joined", "of"))
+_PROFESSIONS = table_set("names", "professions")
+_OF_PRONOUN = {"she": table_set("names", "men"), "he": table_set("names", "women")}
+"""What nobody is of whom it is said."""
 _JOINTS = frozenset(("", "and"))
 _KIN = [frozenset(line.split()) for line in table_lines("names", "one_being")]
 Named = frozenset[str]  # the folded words of one name
@@ -91,6 +98,12 @@ class Names:
         """What the store says somebody is, by the whole name or a part of it."""
         words = tuple(name)
         return frozenset().union(*(self.others.get(each, ()) for each in {" ".join(words), *words}))
+
+    def meant_by(self, pronoun: str) -> bool:
+        """Whether a pronoun may mean somebody known who is not the user."""
+        key = {"her": "she", "his": "he"}.get(pronoun, pronoun)
+        never = _OF_PRONOUN.get(key, frozenset()) | _BODIES
+        return any(not roles <= never for roles in self.others.values())
 
     def elsewhere(self, note: str) -> bool:
         """Whether something points from a note without subject to somebody who is not the user."""
@@ -177,18 +190,24 @@ def _own_names(text: str, *, agent: bool) -> tuple[str, ...]:
 def _introduced(text: str) -> tuple[tuple[str, str], ...]:
     """(name, what they are) of those of whom a text says so: "Max is the user's son", "her brother Piet"."""
     words = {word.lower() for word in pattern("letters").findall(text)}
-    if words.isdisjoint(_PLURALS):
-        return ()
-    plain, found = bare(text[:_LONGEST_READ]), []
-    for key in ("is_introduced", "introduces", "is_apposed"):
+    plain, found = bare(text[:_LONGEST_READ]), list[tuple[str, str]]()
+    if not words.isdisjoint(_HEADED):
+        found += [(fold(match["names"]), _BODY) for match in pattern("introduces_body").finditer(plain)]
+    for key in ("is_introduced", "introduces", "is_apposed") if not words.isdisjoint(_PLURALS) else ():
         for match in pattern(key).finditer(plain):
             being = _singular(match["being"].lower())
+            front = match[0] if key == "is_apposed" else plain[: match.start()]
+            owned = key == "is_introduced" or pattern("owner").search(front)
+            if being in _PROFESSIONS and not owned:
+                continue  # "a student at NUM"
             listed = pattern("between_names").split(match["names"])
-            found += [(fold(name), being) for name in listed if name and fold(name) not in _BEINGS]
+            found += [(name, being) for name in map(fold, listed) if name not in _NO_NAMES]
     return tuple(dict.fromkeys(found))
 
 
 def _singular(word: str) -> str:
+    if word == "children":
+        return "child"
     return word if word in _BEINGS else word.removesuffix("s") if word.removesuffix("s") in _BEINGS else word
 
 
@@ -208,9 +227,18 @@ def whose(a: str, b: str, names: Names = NOBODY) -> Evidence | None:
     apart = [each for mine, theirs in pairs if (each := _apart(mine, theirs, names))]
     if not apart:
         return _slot(a, b, names)
-    sure = len(apart) == len(pairs) and all(each.veto for each in apart)
+    both = any(_takes_part(*pair, a, b, names) or _takes_part(*pair[::-1], b, a, names) for pair in pairs)
+    sure = len(apart) == len(pairs) and all(each.veto for each in apart) and not both
     first = next((each for each in apart if each.veto), apart[0])
     return first if sure or not first.veto else Evidence(WHOSE, first.detail)
+
+
+def _takes_part(mine: Told, theirs: Told, text: str, other: str, names: Names) -> bool:
+    """Whether a text about another speaks of the user, too, or the text about the user of that other one."""
+    if mine.subject.who is not Who.OTHER or theirs.subject.who is Who.OTHER:
+        return False
+    user = bound(text).person or any(_all_words(text) >= {*map(fold, own.split())} for own in names.own)
+    return user or _mentions(other, mine.subject)
 
 
 class Told(NamedTuple):
@@ -231,9 +259,21 @@ def _facing(mine: tuple[Told, ...], theirs: tuple[Told, ...]) -> Iterator[tuple[
             yield (best, clause) if turned else (clause, best)
 
 
-def below(heading: str, text: str) -> str:
-    """A text as it stands below a heading, which says whom it is about where the text does not."""
-    return f"# {heading}\n{text}" if heading else text
+def below(headings: Iterable[str], text: str) -> str:
+    """A text as it stands below headings, which say whom it is about where the text does not."""
+    lines = [f"{'#' * level} {heading}\n" for level, heading in enumerate(headings, 1) if heading]
+    return "".join((*lines, text))
+
+
+def keeps_subjects(draft: str, sources: Iterable[str]) -> bool:
+    """Whether each clause of a drafted text is about the one that it is about where it comes from.
+
+    >>> keeps_subjects("Max has a cat. Likes tea.", ["Max has a cat.", "Likes tea. Has a cat."])
+    False
+    """
+    own = {(told.text, told.subject) for source in sources for told in _told(source)}
+    known = {text for text, _ in own}
+    return all(told.text not in known or (told.text, told.subject) in own for told in _told(draft))
 
 
 def of_another(text: str) -> bool:
@@ -244,25 +284,42 @@ def of_another(text: str) -> bool:
 @lru_cache(maxsize=CACHED_TEXTS)
 def _told(text: str) -> tuple[Told, ...]:
     said: list[Told] = []
-    above = _NOBODY
-    for heading, section in _sections(text[:_LONGEST_READ]):
-        above = _headed(heading) if heading else above
+    for above, section in _sections(text[:_LONGEST_READ]):
         clauses_of = (clause for sentence in sentences(bare(section)) for clause in clauses(sentence))
         for part in (part for clause in clauses_of for part in _parts(clause)):
             subject = _subject(part)
+            if subject.who is Who.SOMEBODY and said:
+                subject = _meant(said[-1]) or subject
+            elif subject.who is Who.NOTE and said and said[-1].subject.who is Who.OTHER:
+                subject = said[-1].subject  # "Dad was a sailor. Sailed for 30 years."
             open_to = above.who is not Who.UNREAD and subject.who in (Who.NOTE, Who.UNREAD)
             said.append(Told(part, above if open_to else subject, significant_words(part)))
     return tuple(said) or (Told(text, _NOBODY, frozenset()),)
 
 
-def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """(heading or nothing, what stands below it)."""
-    heading, start = "", 0
+def _meant(before: Told) -> Subject | None:
+    """Whom "she" means behind a clause: the one that it is about, where it names nobody else."""
+    subject = before.subject
+    others = [word for word in map(_singular, _all_words(before.text)) if word in _BEINGS]
+    if subject.being in _BODIES:
+        return Subject(Who.USER, shown="the user")
+    alone = others == [subject.being] if subject.being else not others
+    return subject if alone and subject.who in (Who.USER, Who.OTHER) else None
+
+
+def _sections(text: str) -> Iterator[tuple[Subject, str]]:
+    """The parts of a text, each with the one whom the nearest heading above it names that names anyone."""
+    above, start = dict[int, Subject](), 0
     for match in pattern("heading_line").finditer(text):
         if text[start : match.start()].strip():
-            yield heading, text[start : match.start()]
-        heading, start = match[1], match.end()
-    yield heading, text[start:]
+            yield _nearest(above), text[start : match.start()]
+        level, start = len(match[1]), match.end()
+        above = {each: named for each, named in above.items() if each < level} | {level: _headed(match[2])}
+    yield _nearest(above), text[start:]
+
+
+def _nearest(above: Mapping[int, Subject]) -> Subject:
+    return next((named for _, named in sorted(above.items(), reverse=True) if named != _NOBODY), _NOBODY)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -292,12 +349,12 @@ def _subject(clause: str) -> Subject:
     text = clause.strip(" \"'*-–,;")
     if front := pattern("in_front").match(text):
         text = text[front.end() :]
-    if pattern("says_to_do").match(text):
-        return Subject(Who.UNREAD)
-    for key, read in _OPENINGS:
-        if (match := pattern(key).match(text)) and (found := read(match, text)):
-            return found
-    return Subject(Who.UNREAD)
+    if pattern("says_to_do").match(text) or pattern("of_nobody").match(text):
+        return _NOBODY
+    opened = ((match, read) for key, read in _OPENINGS if (match := pattern(key).match(text)))
+    subject = next((found for match, read in opened if (found := read(match, text))), _NOBODY)
+    vague = subject.who in (Who.NOTE, Who.THING) and pattern("label_in_front").match(text)
+    return _NOBODY if vague else subject
 
 
 def _owned(match: re.Match[str], _: str) -> Subject:
@@ -321,6 +378,7 @@ def _name(match: re.Match[str], text: str) -> Subject | None:
     does = pattern("surely_does").match(text, match.end("name"))
     acts = does is not None and (not does["verb"] or stem(does["verb"]) in VERBS)
     plain = not acts and len(parts) == 1 and is_word(parts[0]) and parts[0] not in known_names()
+    plain |= 2 * sum(map(str.isupper, opening)) >= len(opening)  # "MoE", "API"
     if match["title"] or (known and not plain):
         return Subject(Who.OTHER, parts, "", opening)
     thing = len(parts) == 1 and match["verb"] is not None and not _may_act(first)
@@ -330,7 +388,7 @@ def _name(match: re.Match[str], text: str) -> Subject | None:
 def _may_act(word: str) -> bool:
     """Whether a word that opens a text may be its verb, or tell how or when."""
     folded = fold(word)
-    return folded in STOP_WORDS or folded.endswith(("s", "ed", "ly")) or stem(folded) in VERBS
+    return folded in STOP_WORDS or folded.endswith(("s", "ed", "ly", "ing")) or stem(folded) in VERBS
 
 
 _OPENINGS = (
@@ -366,9 +424,12 @@ def _two(mine: Subject, theirs: Subject, a: Told, b: Told, names: Names) -> bool
         note = a if mine.who is Who.NOTE else b
         return None if names.elsewhere(note.text) else False
     if Who.SOMEBODY in kinds:
-        known = Who.OTHER in kinds or (names.others and Who.THING not in kinds)
+        word = (mine if mine.who is Who.SOMEBODY else theirs).shown.lower()
+        known = Who.OTHER in kinds or (names.meant_by(word) and Who.THING not in kinds)
         return None if known else False
     other, clause = (mine, b) if mine.who in (Who.OTHER, Who.THING) else (theirs, a)
+    if other.being in _BODIES and not other.name and pattern("the_users").match(other.shown):
+        return None
     return False if _mentions(clause.text, other) else _not_user(other, clause.subject.who, names)
 
 
@@ -379,6 +440,7 @@ def _not_user(other: Subject, who: Who, names: Names) -> bool | None:
     maybe = (
         (other.who is Who.THING and not names.roles(other.name))
         or (names.agent and who is Who.NOTE)
+        or bool(names.roles(other.name) & _BODIES)
         or any(_may_be(other.name, own) for own in (*names.shared, *names.own))
     )
     return None if maybe else True
@@ -398,8 +460,8 @@ def _others(mine: Subject, theirs: Subject, a: Told, b: Told, names: Names) -> b
         if mine.being == theirs.being or _one_being(mine.being, theirs.being):
             return False
         return None
-    named, plain, clause = (mine, theirs, b) if mine.name else (theirs, mine, a)
-    if _mentions(clause.text, named):
+    named, plain, clause, its = (mine, theirs, b, a) if mine.name else (theirs, mine, a, b)
+    if _mentions(clause.text, named) or _mentions(its.text, plain):
         return False
     roles = {named.being} if named.being else names.roles(named.name)
     if not roles:

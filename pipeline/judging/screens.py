@@ -51,6 +51,12 @@ def tells(text: str) -> bool:
     return bool(finite) or any(unit.verb and unit.at for unit in bound(text).units)
 
 
+def title(text: str) -> str:
+    """The heading that opens a text; empty if none does."""
+    match = pattern("heading_line").match(text)
+    return match[2] if match else ""
+
+
 def unlabelled(text: str) -> str:
     """A text without a label that says what it is, and not what it is about: "Decision: we use pnpm"."""
     return pattern("kind_label").sub("", text)

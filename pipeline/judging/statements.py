@@ -22,10 +22,12 @@ from ...models.same_statement import statement_key
 from ...models.scorer import PairScorer, Thresholds
 from ...models.text.vocabulary import opposite, opposites
 from ...models.text.words import significant_words, stem
+from ...models.whose import below, whose
 from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict
 from . import bare_fields, screens
 from .candidates import shared_words
 from .judge import EXACT, SAME, judge
+from .subjects import headings_of
 
 MOST_HOLDERS = 60  # words that more statements have make no pairs
 BRIEF = 4  # up to so many significant words, a statement is read with the heading above it
@@ -101,6 +103,12 @@ class Statement:
         few = few and not screens.stands_alone(self.words)
         above = significant_words(self.subject) - significant_words(self.words)
         return f"{self.subject}: {self.words}" if few and above else self.words
+
+    @property
+    def headings(self) -> list[str]:
+        """The title of its file and the headings that it stands below; none in an entity."""
+        title = screens.title(self.memory.text)
+        return [] if self.named else [*headings_of(self.memory), title, self.subject]
 
     @property
     def key(self) -> tuple[str, int, str]:
@@ -336,6 +344,9 @@ def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
     elif a.file != b.file and screens.bare_field(a.words) and screens.bare_field(b.words):
         return True
     if rows or screens.report(a.words, b.words) or screens.fields_apart(a.words, b.words):
+        return True
+    told = whose(below(a.headings, a.words), below(b.headings, b.words))
+    if told is not None and told.veto:
         return True
     return a.place != b.place and not about_one(a, b, one)
 

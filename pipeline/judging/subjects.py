@@ -31,7 +31,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_NAME = 6  # words: a longer value is a remark and names nothing
 
 _SPEAKERS = {"agent_id", "actor_id"}
-_HEADING = "heading"  # of a bullet in a file
+_HEADINGS = ("title", "heading")  # of a file, and of a bullet in it
 _FEW = 4
 _HARDLY_REPEATS = 0.8
 """From so many holders on, a key with so large a share of different values groups nothing."""
@@ -123,10 +123,17 @@ def _told_apart(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
         return None
     filed = filed if not all(filed) else ["", ""]  # which are compared by themselves
     mine, theirs = (
-        below(subject or str(each.metadata.get(_HEADING) or ""), each.text)
+        below([subject] if subject else headings_of(each), each.text)
         for subject, each in zip(filed, (a, b), strict=True)
     )
     return whose(mine, theirs, keys.names)
+
+
+def headings_of(memory: Memory) -> list[str]:
+    """The title and the heading below which a memory stands in a file; none for those of other stores."""
+    if _HEADINGS[1] not in memory.metadata:
+        return []
+    return [str(memory.metadata.get(key) or "") for key in _HEADINGS]
 
 
 def _filed_apart(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:

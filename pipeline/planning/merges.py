@@ -21,6 +21,7 @@ from ...models.guards import compare
 from ...models.merger import CERTAIN, MergeRefused, puts_together, whole_of
 from ...models.same_statement import statement_key
 from ...models.text.statements import sentences, split_statements
+from ...models.whose import keeps_subjects
 from ...records import LAST_STATED_KEY, Candidate, Label, Memory, Scope, Verdict, noted_moment, rejection_key
 from ..judging.judge import EXACT, are_rivals, one_statement, same_evidence
 from ..judging.subjects import NO_KEYS, KeysOf, MetadataKeys, apart, signature
@@ -252,12 +253,12 @@ class _Pass:
 
 
 def repeats(text: str, members: Sequence[Memory], judge_new: JudgeNew) -> bool:
-    """Whether a drafted text says one thing twice, or says two things that exclude each other.
+    """Whether a drafted text says one thing twice, of another one, or two things that exclude each other.
 
     Two statements are judged unless one member has both.
     """
     sources = [member.text for member in members]
-    if puts_together(text, sources):
+    if puts_together(text, sources) or not keeps_subjects(text, sources):
         return True
     said = [split_statements(sentence) for sentence in sentences(text)]
     own = [set(map(statement_key, sentences(source))) for source in sources]

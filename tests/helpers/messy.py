@@ -14,10 +14,10 @@ from mem0_dream.testing import FakeScorer, InMemoryStore
 DOG, DOG_NAME, DOG_LONG = ("Has a dog.", "Has a dog and walks it.", "Has a brown dog and walks it in Leeds.")
 TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
 OLD = "Is looking for a plumber in Leeds for the tap."
-SAILOR_A, SAILOR_B = "Dad was a sailor. Dad came from Gdansk.", "Dad was a sailor. Sailed for 30 years."
+SAILOR_A, SAILOR_B = "Dad was a sailor. Dad came from Gdansk.", "Dad was a sailor. He sailed for 30 years."
 BOTH = {
-    "Dad was a sailor. Sailed for 30 years. Dad came from Gdansk.",
-    "Dad was a sailor. Dad came from Gdansk. Sailed for 30 years.",
+    "Dad was a sailor. He sailed for 30 years. Dad came from Gdansk.",
+    "Dad was a sailor. Dad came from Gdansk. He sailed for 30 years.",
 }
 TEXTS = st.text(max_size=40)
 words = st.lists(

@@ -79,6 +79,12 @@ class Document:
         return plain(self.source[self.start : self.end])
 
     @property
+    def title(self) -> str:
+        """The heading of the first level in front of everything else; empty if there is none."""
+        first = self.body.partition("\n")[0]
+        return first.removeprefix("# ").strip() if first.startswith("# ") else ""
+
+    @property
     def is_bare(self) -> bool:
         """Whether there are headings and nothing below them, as where every entry of a list was taken out."""
         return {line.kind for line in markdown_lines(self.body)} - {"blank"} == {"heading"}

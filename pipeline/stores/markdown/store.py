@@ -72,6 +72,7 @@ class _File:
                 "description": described,
                 "frontmatter": bool(document.frontmatter),
                 **({"heading": entry.heading} if entry else {}),
+                **({"title": document.title} if entry and document.title else {}),
                 "line": plain(document.source[: entry.start if entry else document.start]).count("\n") + 1,
                 # The latest moment it may have been written, and the one day that frontmatter or name gives.
                 "written": max([*created, *updated, (not self.dirty and self.committed) or file]).isoformat(),
