@@ -2,7 +2,6 @@
 
 The user is who says "I", whom a text calls the user, and whoever bears a name that the store gives to the
 user and to nobody else. Everybody else is another: relatives, colleagues, pets, customers, the assistant.
-Nothing is concluded from a sentence that does not plainly open with the one it is about.
 """
 
 from __future__ import annotations
@@ -10,66 +9,39 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple
 
 from ..records import Evidence
-from .facts import extract
 from .facts.names import same_name
 from .own_name import as_user, name_in, only_own
-from .places import VERBS, bound
+from .places import bound
 from .same_statement import bare
-from .text.statements import clauses, sentences
+from .subject import (
+    ASSISTANTS,
+    BEINGS,
+    BODIES,
+    LONGEST_READ,
+    Subject,
+    Told,
+    Who,
+    all_words,
+    singular,
+    told_of,
+)
 from .text.tables import pattern, table_lines, table_set
-from .text.vocabulary import common, is_word, known_names, synonyms
+from .text.vocabulary import synonyms
 from .text.words import CACHED_TEXTS, STOP_WORDS, fold, significant_words, stem
 
 WHOSE = "whose"  # the kind of evidence
-_LONGEST_READ = 2_000  # characters
 _MOSTLY = 0.6  # share of the words of a note and of what is said of another, from which it may be about them
 _GIVES = re.compile(r"(?i)name|called|known as|goe?s? by|addressed as|introduce")
-_BEINGS = table_set("names", "related", "groups")
-_ASSISTANT = table_set("names", "assistants")
-_TOOLS = table_set("names", "tools")
-_NO_NAMES = _BEINGS | STOP_WORDS | {"", "user", "the user"}
-_BODIES = table_set("names", "groups")
+_NO_NAMES = BEINGS | STOP_WORDS | {"", "user", "the user"}
 _BODY = "company"
 _HEADED = frozenset(("founded", "cofounded", "owns", "runs", "work", "works", "employed", "joined", "of"))
 _PROFESSIONS = table_set("names", "professions")
 _OF_PRONOUN = {"she": table_set("names", "men"), "he": table_set("names", "women")}
 """What nobody is of whom it is said."""
-_JOINTS = frozenset(("", "and"))
 _KIN = [frozenset(line.split()) for line in table_lines("names", "one_being")]
-Named = frozenset[str]  # the folded words of one name
-
-
-class Who(Enum):
-    """Whom a clause opens with."""
-
-    USER = "the user"
-    NOTE = "nobody"  # it opens with its verb
-    SOMEBODY = "she or he"
-    OTHER = "another"  # a name, or a being or body that is the user's or somebody's
-    THING = "a thing"  # a word that may be one
-    UNREAD = "unread"
-
-
-class Subject(NamedTuple):
-    """Whom a clause is about, as it says: the words of a name, and what the one is (son, dog, team)."""
-
-    who: Who
-    name: tuple[str, ...] = ()
-    being: str = ""
-    shown: str = ""
-
-    @property
-    def words(self) -> frozenset[str]:
-        """What names the one in another text."""
-        return frozenset((*self.name, self.being)) - {""}
-
-
-_NOBODY = Subject(Who.UNREAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +74,7 @@ class Names:
     def meant_by(self, pronoun: str) -> bool:
         """Whether a pronoun may mean somebody known who is not the user."""
         key = {"her": "she", "his": "he"}.get(pronoun, pronoun)
-        never = _OF_PRONOUN.get(key, frozenset()) | _BODIES
+        never = _OF_PRONOUN.get(key, frozenset()) | BODIES
         return any(not roles <= never for roles in self.others.values())
 
     def elsewhere(self, note: str) -> bool:
@@ -116,7 +88,7 @@ class Names:
         """Who opens a text, for grouping, where a note that opens with its verb may be about another."""
         if not (self.agent or self.claims):
             return ()
-        who = _told(text)[0].subject.who
+        who = told_of(text)[0].subject.who
         return (who.name,) if who in (Who.USER, Who.NOTE) else ()
 
 
@@ -155,9 +127,9 @@ def names_of(identity: str, texts: Collection[str], *, agents: Collection[str] =
 
 def _claimed(text: str, others: frozenset[str]) -> Iterator[frozenset[str]]:
     """What a text says of somebody known, without the name."""
-    if others.isdisjoint(_all_words(text)):
+    if others.isdisjoint(all_words(text)):
         return
-    for clause in _told(text):
+    for clause in told_of(text):
         said = clause.words - set(map(stem, clause.subject.words))
         if clause.subject.who in (Who.OTHER, Who.THING) and clause.subject.name and len(said) > 1:
             yield said
@@ -180,7 +152,7 @@ def _fits(name: str, stated: str) -> bool:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _own_names(text: str, *, agent: bool) -> tuple[str, ...]:
-    said = pattern("name_given").match(bare(text[:_LONGEST_READ]))
+    said = pattern("name_given").match(bare(text[:LONGEST_READ]))
     if said is None or (agent and not said["user"]):
         return ()
     return (said["name"],)
@@ -190,12 +162,12 @@ def _own_names(text: str, *, agent: bool) -> tuple[str, ...]:
 def _introduced(text: str) -> tuple[tuple[str, str], ...]:
     """(name, what they are) of those of whom a text says so: "Max is the user's son", "her brother Piet"."""
     words = {word.lower() for word in pattern("letters").findall(text)}
-    plain, found = bare(text[:_LONGEST_READ]), list[tuple[str, str]]()
+    plain, found = bare(text[:LONGEST_READ]), list[tuple[str, str]]()
     if not words.isdisjoint(_HEADED):
         found += [(fold(match["names"]), _BODY) for match in pattern("introduces_body").finditer(plain)]
     for key in ("is_introduced", "introduces", "is_apposed") if not words.isdisjoint(_PLURALS) else ():
         for match in pattern(key).finditer(plain):
-            being = _singular(match["being"].lower())
+            being = singular(match["being"].lower())
             front = match[0] if key == "is_apposed" else plain[: match.start()]
             owned = key == "is_introduced" or pattern("owner").search(front)
             if being in _PROFESSIONS and not owned:
@@ -205,13 +177,7 @@ def _introduced(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _singular(word: str) -> str:
-    if word == "children":
-        return "child"
-    return word if word in _BEINGS else word.removesuffix("s") if word.removesuffix("s") in _BEINGS else word
-
-
-_PLURALS = _BEINGS | {f"{word}s" for word in _BEINGS} | {"children"}
+_PLURALS = BEINGS | {f"{word}s" for word in BEINGS} | {"children"}
 
 
 def whose(a: str, b: str, names: Names = NOBODY) -> Evidence | None:
@@ -223,7 +189,7 @@ def whose(a: str, b: str, names: Names = NOBODY) -> Evidence | None:
     if b < a:
         found = whose(b, a, names)
         return found and Evidence(WHOSE, " / ".join(found.detail.split(" / ")[::-1]), veto=found.veto)
-    pairs = list(_facing(_told(a), _told(b)))
+    pairs = list(_facing(told_of(a), told_of(b)))
     apart = [each for mine, theirs in pairs if (each := _apart(mine, theirs, names))]
     if not apart:
         return _slot(a, b, names)
@@ -237,16 +203,8 @@ def _takes_part(mine: Told, theirs: Told, text: str, other: str, names: Names) -
     """Whether a text about another speaks of the user, too, or the text about the user of that other one."""
     if mine.subject.who is not Who.OTHER or theirs.subject.who is Who.OTHER:
         return False
-    user = bound(text).person or any(_all_words(text) >= {*map(fold, own.split())} for own in names.own)
+    user = bound(text).person or any(all_words(text) >= {*map(fold, own.split())} for own in names.own)
     return user or _mentions(other, mine.subject)
-
-
-class Told(NamedTuple):
-    """A clause, with whom it is about."""
-
-    text: str
-    subject: Subject
-    words: frozenset[str]  # significant ones
 
 
 def _facing(mine: tuple[Told, ...], theirs: tuple[Told, ...]) -> Iterator[tuple[Told, Told]]:
@@ -257,148 +215,6 @@ def _facing(mine: tuple[Told, ...], theirs: tuple[Told, ...]) -> Iterator[tuple[
         best = max(long, key=lambda other: len(clause.words & other.words))
         if clause.words & best.words or len(short) == len(long) == 1:
             yield (best, clause) if turned else (clause, best)
-
-
-def below(headings: Iterable[str], text: str) -> str:
-    """A text as it stands below headings, which say whom it is about where the text does not."""
-    lines = [f"{'#' * level} {heading}\n" for level, heading in enumerate(headings, 1) if heading]
-    return "".join((*lines, text))
-
-
-def keeps_subjects(draft: str, sources: Iterable[str]) -> bool:
-    """Whether each clause of a drafted text is about the one that it is about where it comes from.
-
-    >>> keeps_subjects("Max has a cat. Likes tea.", ["Max has a cat.", "Likes tea. Has a cat."])
-    False
-    """
-    own = {(told.text, told.subject) for source in sources for told in _told(source)}
-    known = {text for text, _ in own}
-    return all(told.text not in known or (told.text, told.subject) in own for told in _told(draft))
-
-
-def of_another(text: str) -> bool:
-    """Whether a text opens with somebody who is not called the user."""
-    return _told(text)[0].subject.who is Who.OTHER
-
-
-@lru_cache(maxsize=CACHED_TEXTS)
-def _told(text: str) -> tuple[Told, ...]:
-    said: list[Told] = []
-    for above, section in _sections(text[:_LONGEST_READ]):
-        clauses_of = (clause for sentence in sentences(bare(section)) for clause in clauses(sentence))
-        for part in (part for clause in clauses_of for part in _parts(clause)):
-            subject = _subject(part)
-            if subject.who is Who.SOMEBODY and said:
-                subject = _meant(said[-1]) or subject
-            elif subject.who is Who.NOTE and said and said[-1].subject.who is Who.OTHER:
-                subject = said[-1].subject  # "Dad was a sailor. Sailed for 30 years."
-            open_to = above.who is not Who.UNREAD and subject.who in (Who.NOTE, Who.UNREAD)
-            said.append(Told(part, above if open_to else subject, significant_words(part)))
-    return tuple(said) or (Told(text, _NOBODY, frozenset()),)
-
-
-def _meant(before: Told) -> Subject | None:
-    """Whom "she" means behind a clause: the one that it is about, where it names nobody else."""
-    subject = before.subject
-    others = [word for word in map(_singular, _all_words(before.text)) if word in _BEINGS]
-    if subject.being in _BODIES:
-        return Subject(Who.USER, shown="the user")
-    alone = others == [subject.being] if subject.being else not others
-    return subject if alone and subject.who in (Who.USER, Who.OTHER) else None
-
-
-def _sections(text: str) -> Iterator[tuple[Subject, str]]:
-    """The parts of a text, each with the one whom the nearest heading above it names that names anyone."""
-    above, start = dict[int, Subject](), 0
-    for match in pattern("heading_line").finditer(text):
-        if text[start : match.start()].strip():
-            yield _nearest(above), text[start : match.start()]
-        level, start = len(match[1]), match.end()
-        above = {each: named for each, named in above.items() if each < level} | {level: _headed(match[2])}
-    yield _nearest(above), text[start:]
-
-
-def _nearest(above: Mapping[int, Subject]) -> Subject:
-    return next((named for _, named in sorted(above.items(), reverse=True) if named != _NOBODY), _NOBODY)
-
-
-@lru_cache(maxsize=CACHED_TEXTS)
-def _headed(heading: str) -> Subject:
-    """Whom a heading names: "About the user", "Max (son)", "max"."""
-    name = pattern("of_heading").sub("", heading).strip()
-    name = name.title() if name.islower() else name
-    subject = _subject(f"{name} is")
-    topic = not subject.name and " " not in name and subject.being not in _ASSISTANT  # "Family", "Team"
-    another = subject.who is Who.OTHER and not topic and _TOOLS.isdisjoint(subject.name)
-    return subject if another or subject.who is Who.USER else _NOBODY
-
-
-def _parts(clause: str) -> list[str]:
-    """The clause, cut where a new one says whom it is about: "Max and Lena are ill" is one."""
-    parts: list[str] = []
-    start = 0
-    for cut in pattern("new_subject").finditer(clause):
-        if pattern("says_something").search(clause, start, cut.start()):
-            parts.append(clause[start : cut.start()].strip())
-            start = cut.end()
-    return [part for part in (*parts, clause[start:].strip()) if part]
-
-
-def _subject(clause: str) -> Subject:
-    """Whom a clause opens with, behind a time or place in front."""
-    text = clause.strip(" \"'*-–,;")
-    if front := pattern("in_front").match(text):
-        text = text[front.end() :]
-    if pattern("says_to_do").match(text) or pattern("of_nobody").match(text):
-        return _NOBODY
-    opened = ((match, read) for key, read in _OPENINGS if (match := pattern(key).match(text)))
-    subject = next((found for match, read in opened if (found := read(match, text))), _NOBODY)
-    vague = subject.who in (Who.NOTE, Who.THING) and pattern("label_in_front").match(text)
-    return _NOBODY if vague else subject
-
-
-def _owned(match: re.Match[str], _: str) -> Subject:
-    being = _singular(match["being"].lower())
-    name = tuple(map(fold, pattern("letters").findall(match["name"] or "")))
-    name += tuple(re.findall(r"\d+", match["name"] or ""))
-    return Subject(Who.OTHER, name, being, match["shown"])
-
-
-def _assistant(match: re.Match[str], _: str) -> Subject:
-    return Subject(Who.OTHER, (), "assistant", match[0].strip())
-
-
-def _name(match: re.Match[str], text: str) -> Subject | None:
-    opening = match["name"]
-    first = opening.split()[0]
-    named = extract(text).names
-    known = match["verb"] is not None and not (common(fold(first)) or fold(first) in STOP_WORDS)
-    known |= any(name.opens and name.text.removesuffix("'s") == first for name in named)
-    parts = tuple(fold(part) for part in re.split(r"[\s-]+", opening) if fold(part) not in _JOINTS)
-    does = pattern("surely_does").match(text, match.end("name"))
-    acts = does is not None and (not does["verb"] or stem(does["verb"]) in VERBS)
-    plain = not acts and len(parts) == 1 and is_word(parts[0]) and parts[0] not in known_names()
-    plain |= 2 * sum(map(str.isupper, opening)) >= len(opening)  # "MoE", "API"
-    if match["title"] or (known and not plain):
-        return Subject(Who.OTHER, parts, "", opening)
-    thing = len(parts) == 1 and match["verb"] is not None and not _may_act(first)
-    return Subject(Who.THING, parts, "", opening) if thing else None
-
-
-def _may_act(word: str) -> bool:
-    """Whether a word that opens a text may be its verb, or tell how or when."""
-    folded = fold(word)
-    return folded in STOP_WORDS or folded.endswith(("s", "ed", "ly", "ing")) or stem(folded) in VERBS
-
-
-_OPENINGS = (
-    ("opens_with_assistant", _assistant),
-    ("opens_with_being", _owned),
-    ("opens_with_user", lambda *_: Subject(Who.USER, shown="the user")),
-    ("opens_with_somebody", lambda match, _: Subject(Who.SOMEBODY, shown=match[0].strip())),
-    ("opens_with_name", _name),
-    ("subjectless", lambda *_: Subject(Who.NOTE, shown="-")),
-)
 
 
 def _apart(a: Told, b: Told, names: Names) -> Evidence | None:
@@ -428,7 +244,7 @@ def _two(mine: Subject, theirs: Subject, a: Told, b: Told, names: Names) -> bool
         known = Who.OTHER in kinds or (names.meant_by(word) and Who.THING not in kinds)
         return None if known else False
     other, clause = (mine, b) if mine.who in (Who.OTHER, Who.THING) else (theirs, a)
-    if other.being in _BODIES and not other.name and pattern("the_users").match(other.shown):
+    if other.being in BODIES and not other.name and pattern("the_users").match(other.shown):
         return None
     return False if _mentions(clause.text, other) else _not_user(other, clause.subject.who, names)
 
@@ -440,7 +256,7 @@ def _not_user(other: Subject, who: Who, names: Names) -> bool | None:
     maybe = (
         (other.who is Who.THING and not names.roles(other.name))
         or (names.agent and who is Who.NOTE)
-        or bool(names.roles(other.name) & _BODIES)
+        or bool(names.roles(other.name) & BODIES)
         or any(_may_be(other.name, own) for own in (*names.shared, *names.own))
     )
     return None if maybe else True
@@ -493,26 +309,19 @@ def _one_being(a: str, b: str) -> bool:
 
 
 def _mentions(text: str, other: Subject) -> bool:
-    words = _all_words(text)
+    words = all_words(text)
     if other.being and not other.name:
         return any(
-            _one_being(other.being, _singular(word))
-            for word in words
-            if _singular(word) in _BEINGS | _ASSISTANT
+            _one_being(other.being, singular(word)) for word in words if singular(word) in BEINGS | ASSISTANTS
         )
     if other.who is Who.THING and not {*map(stem, other.name)}.isdisjoint(map(stem, words)):
         return True
     return any(word in words or any(same_name(word, each) for each in words) for word in other.name)
 
 
-@lru_cache(maxsize=CACHED_TEXTS)
-def _all_words(text: str) -> frozenset[str]:
-    return frozenset(fold(word).removesuffix("'s") for word in pattern("plain_part").findall(text))
-
-
 def _slot(a: str, b: str, names: Names) -> Evidence | None:
     """The user in one text, and somebody else in the other: a doubt wherever in a sentence they stand."""
-    words = _all_words(a), _all_words(b)
+    words = all_words(a), all_words(b)
     for name in names.shared:
         mine, theirs = (set(map(fold, name.split())) <= said for said in words)
         if mine is not theirs:
@@ -522,7 +331,7 @@ def _slot(a: str, b: str, names: Names) -> Evidence | None:
         return None
     at = int(users[0])  # the text without the user
     only = (words[at] & names.others.keys()) - words[1 - at]
-    if not only or _told((a, b)[at])[0].subject.who not in (Who.UNREAD, Who.THING):
+    if not only or told_of((a, b)[at])[0].subject.who not in (Who.UNREAD, Who.THING):
         return None
     shown = ", ".join(sorted(only))
     return Evidence(WHOSE, f"the user / {shown}" if at else f"{shown} / the user")

@@ -20,9 +20,10 @@ from ...models.encoder import Encoder
 from ...models.places import bound
 from ...models.same_statement import statement_key
 from ...models.scorer import PairScorer, Thresholds
+from ...models.subject import below
 from ...models.text.vocabulary import opposite, opposites
 from ...models.text.words import significant_words, stem
-from ...models.whose import below, whose
+from ...models.whose import whose
 from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict
 from . import bare_fields, screens
 from .candidates import shared_words

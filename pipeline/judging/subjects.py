@@ -12,9 +12,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from ...models.subject import below, of_another
 from ...models.text.tables import pattern, table_words
 from ...models.text.words import significant_words
-from ...models.whose import NOBODY, WHOSE, Names, below, names_of, of_another, whose
+from ...models.whose import NOBODY, WHOSE, Names, names_of, whose
 from ...records import Evidence, Memory, Scope
 from ...settings import Settings
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, Self
 from ...models.guards import compare
 from ...models.merger import CERTAIN, MergeRefused, puts_together, whole_of
 from ...models.same_statement import statement_key
+from ...models.subject import keeps_subjects
 from ...models.text.statements import sentences, split_statements
-from ...models.whose import keeps_subjects
 from ...records import LAST_STATED_KEY, Candidate, Label, Memory, Scope, Verdict, noted_moment, rejection_key
 from ..judging.judge import EXACT, are_rivals, one_statement, same_evidence
 from ..judging.subjects import NO_KEYS, KeysOf, MetadataKeys, apart, signature
