@@ -19,9 +19,9 @@ Denied = Callable[[str], float]  # how surely what is held denies a statement
 SURELY, PERHAPS = 0.5, 0.3
 """From these probabilities on all such parts of a text are denied, or the likeliest one."""
 _SAYS = 2  # words with a meaning, below which a part says nothing by itself
-_WORD = r"[A-Z0-9](?:[\w.+#-]*[\w+#])?"
+_WORD = r"[A-Z0-9](?:[\w.+#-]{0,40}[\w+#])?"
 _NAME = rf"{_WORD}(?: {_WORD}){{0,2}}"
-_LIST = re.compile(rf"{_NAME}(?:, (?:and )?{_NAME}| and {_NAME}){{1,12}}(?![\w-])")
+_LIST = re.compile(rf"{_NAME}(?:, (?:and )?{_NAME}| and {_NAME}){{1,8}}(?![\w-])")
 _PARTICIPLE = re.compile(r"\S+(?: \w+ly| now)? \w+ing\b")
 _LEANS = re.compile(r"(?i)(?:it|its|this|that|these|those|which|such|so|but|then|because|instead)\b|\W")
 

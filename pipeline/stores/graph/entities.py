@@ -32,6 +32,7 @@ LEARNINGS = tuple(kind for kind in TYPES if kind != "preference")  # an unattend
 PROMOTED_MARK, MERGED_MARK = "Promoted to core memory: ", "Merged from: "
 _ITEM, _MORE, _PART = "- ", "\n  ", "::"
 _LONGEST = 10_000  # characters of an observation that may be about the memory itself
+_LONGEST_SAID = 1_000_000  # more is left alone anyway
 _HASH = re.compile(r"[0-9a-f]{12}")
 _WORDS = re.compile(r"[A-Z]{1,100}(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
 _DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
@@ -114,7 +115,7 @@ def words_of(name: str) -> str:
 
 def statement(name: str, observations: Sequence[str]) -> str:
     """What an entity says, in sentences, as it is embedded and judged."""
-    said = [(item, item.rstrip()) for item in observations]
+    said = [(item, item.rstrip()) for item in (each[:_LONGEST_SAID] for each in observations)]
     ended = [item if bare.endswith((".", "!", "?")) else f"{bare}." for item, bare in said]
     return " ".join([f"{words_of(name)}:", *(" ".join(item.split()) for item in ended)])
 
