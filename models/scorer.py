@@ -182,6 +182,7 @@ class Wrapped:
         self.thresholds_alone: Thresholds | None = getattr(scorer, "thresholds_alone", None)
         self.reads_context = reads_context(scorer)
         self.english_only = english_only(scorer)
+        self.needs_words = needs_words(scorer)
 
 
 class Screened(Wrapped):
@@ -216,3 +217,8 @@ def reads_context(scorer: PairScorer) -> bool:
 def english_only(scorer: PairScorer) -> bool:
     """Whether a scorer has no say about texts in another language."""
     return bool(getattr(scorer, "english_only", False))
+
+
+def needs_words(scorer: PairScorer) -> bool:
+    """Whether a scorer takes too many facts for one another that share few words, to be believed alone."""
+    return bool(getattr(scorer, "needs_words", False))

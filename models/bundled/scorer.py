@@ -51,6 +51,7 @@ class BundledScorer:
 
     english_only = True
     reads_context = True
+    needs_words = True
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import lru_cache
 
+from ...models import agreement
 from ...models import doubts as doubting
 from ...models.bindings import HALF_SAID, relation
 from ...models.guards import Contradicting, compare, contradicting
@@ -28,6 +28,7 @@ from ...models.scorer import (
     Thresholds,
     english_only,
     limits_for,
+    needs_words,
 )
 from ...models.text.tables import pattern, table_lines, table_words
 from ...models.text.words import exact_key, is_english, only_denied, overlap, significant_words, tokens
@@ -58,6 +59,7 @@ _ASKED = doubting.DOUBTS | {UNCLEAR, WHOSE, "narrower"}  # forbids nothing, but 
 RIVALS = frozenset({"rival", "progress", "binding", "stage", "past", RULE})
 """Evidence that two texts give rival values: if they are about one thing, one is wrong, so they never become
 one text."""
+STAGES = frozenset({"stage", "past"})  # those of them at which one thing may be told to be, twice
 HINTED = 0.9  # contradiction probability from which two texts conflict though they only hint at why
 UNSTATED, UNSHARED = 0.95, 0.98
 """The same where no word of them does, and where besides less than half of their words is shared."""
@@ -103,9 +105,14 @@ def left_to_person(evidence: Iterable[Evidence], entailment: Sequence[float] = (
 
 
 def are_rivals(verdict: Verdict) -> bool:
-    """Whether two texts give rival values, or one denies the other: they never become one text."""
+    """Whether two texts give rival values, or one denies the other: they never become one text.
+
+    Two stages do where a scorer rather thinks so: "seeks to" and "is looking to" are told as different ones.
+    """
+    likely = verdict.probabilities[DUPLICATE] >= verdict.probabilities[CONTRADICTION]
+    rivals = RIVALS - STAGES if likely else RIVALS
     return any(
-        item.kind in RIVALS
+        item.kind in rivals
         or (item.veto and item.kind == "denial")
         or (item.veto and item.kind == "negation" and pattern("stated_denial").search(item.detail))
         for item in verdict.evidence
@@ -135,7 +142,7 @@ def judge(
         single: Attributes of which a person says that they have one value.
     """
     known = keys_by_scope(memories.values()) if keys is None else keys
-    english = english_only(scorer)
+    english, words = english_only(scorer), needs_words(scorer)
     verdicts: dict[Candidate, Verdict] = {}
     asked: dict[Candidate, tuple[PairInput, Evidence | None]] = {}
     for pair in candidates:
@@ -159,7 +166,8 @@ def judge(
         if english and not (is_english(texts.a) and is_english(texts.b)):
             verdict = _unread(pair, texts, evidence)
         else:
-            verdict = _verdict(pair, texts, row, evidence, thresholds or limits_for(scorer, texts))
+            limits = thresholds or limits_for(scorer, texts)
+            verdict = _verdict(pair, texts, row, evidence, limits, words=words)
         if asks_from is not None and verdict.label is Label.DISTINCT and not _silent(pair):
             rule = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)
             if rule:
@@ -218,20 +226,26 @@ def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evi
     return unnamed(a, b, meaning) if not pair.exact and first == second else None
 
 
-def differences(texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0)) -> tuple[Evidence, ...]:
-    """What the guards find, and what leaves a merge to a person; entailment is of b by a, and of a by b."""
-    return _differences(texts.a, texts.b, *texts.told, tuple(entailment))
+def differences(
+    texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0), said: doubting.Said | None = None
+) -> tuple[Evidence, ...]:
+    """What the guards find, and what leaves a merge to a person; see `doubting.doubts` for the numbers."""
+    return _differences(texts.a, texts.b, texts.told, tuple(entailment), said)
 
 
 @lru_cache(maxsize=CACHED_PAIRS)
 def _differences(
-    a: str, b: str, a_date: datetime | None, b_date: datetime | None, entailment: tuple[float, ...]
+    a: str,
+    b: str,
+    told: doubting.Told,
+    entailment: tuple[float, ...],
+    said: doubting.Said | None,
 ) -> tuple[Evidence, ...]:
-    found = compare(a, b, a_date=a_date, b_date=b_date)
+    found = compare(a, b, a_date=told[0], b_date=told[1])
     if any(item.kind == "place" for item in found) and doubting.settled(a, b, entailment):
         found = tuple(item for item in found if item.kind != "place")
     known = {item.kind for item in found}
-    doubted = doubting.doubts(a, b, found, entailment=entailment)
+    doubted = doubting.doubts(a, b, found, entailment=entailment, said=said)
     return (*found, *(item for item in doubted if item.kind not in known))
 
 
@@ -285,12 +299,15 @@ def _verdict(
     row: Sequence[Sequence[float]],
     evidence: tuple[Evidence, ...],
     limits: Thresholds,
+    *,
+    words: bool,
 ) -> Verdict:
     (duplicate, contradiction, distinct), (there, back) = row
     probabilities, entailment = (duplicate, contradiction, distinct), (there, back)
     rivals = Contradicting.NO if _silent(pair) else _opposed(texts.a, texts.b)
     if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
-        evidence = (*differences(texts, entailment=entailment), *evidence)
+        said = doubting.Said(duplicate, texts.placed) if words else None
+        evidence = (*differences(texts, entailment=entailment, said=said), *evidence)
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)
     if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:
         label = Label.CONTRADICTION if rivals is Contradicting.SURE else Label.UNSURE
@@ -303,7 +320,23 @@ def _verdict(
     elif label is Label.UNSURE and _two_states(texts, probabilities, evidence):
         label = Label.CONTRADICTION
     auto = auto and label is Label.DUPLICATE
+    if words and not auto and rivals is not Contradicting.SURE:
+        label = _in_common(texts, label, probabilities, evidence)
     return Verdict(_plain(pair), label, auto, probabilities, entailment, evidence)
+
+
+def _in_common(
+    texts: PairInput, label: Label, probabilities: Sequence[float], evidence: Sequence[Evidence]
+) -> Label:
+    """The label of a pair of which a scorer alone may not say that there is anything to decide."""
+    pair = texts.a, texts.b, texts.cosine
+    if label is Label.CONTRADICTION and not agreement.agree(*pair, evidence):
+        wish = agreement.wish_beside_state(texts.a, texts.b)
+        return Label.UNSURE if agreement.shared(texts.a, texts.b) and not wish else Label.DISTINCT
+    against = probabilities[CONTRADICTION] > probabilities[DUPLICATE]
+    if label in (Label.UNSURE, Label.DUPLICATE) and not agreement.touch(*pair, against=against):
+        return Label.DISTINCT
+    return label
 
 
 def _unread(pair: Candidate, texts: PairInput, evidence: tuple[Evidence, ...]) -> Verdict:
