@@ -16,12 +16,12 @@ from typed import on_store
 
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
 
-WRITES = 13
-"""Two copies, one contained, two survivors that take over metadata, one added and its two sources, one loser, four
+WRITES = 11
+"""Two copies, one contained, two survivors that take over metadata, one added and its two sources, one loser, two
 prunes."""
 OF_GRAPH = 5
 """The survivor's new text, its other self, one forgotten, one promoted, one relation that leads nowhere."""
-SUMMARY = "Dream complete — merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0\n"
+SUMMARY = "Dream complete — merged: 3, pruned: 2, conflicts resolved: 1, skipped: 0\n"
 PASS = ("--auto", "--scorer", "keywords", "--now", "2026-11-21", "--max-delete", "1", "--repair-relations")
 Where = Mapping[str, Any]
 """Where a process dies; nowhere, if nothing is said."""
