@@ -164,8 +164,11 @@ def _subject(clause: str) -> Subject:
     return NO_SUBJECT if vague else subject
 
 
-def _owned(match: re.Match[str], _: str) -> Subject:
+def _owned(match: re.Match[str], text: str) -> Subject:
     being = singular(match["being"].lower())
+    said = pattern("introduces").match(text, match.start("being"))
+    if said and not match["name"] and not text[said.end() :].strip(" .!"):
+        return Subject(Who.USER, shown="the user")  # "Her line manager is Declan" tells who the user's is
     name = tuple(map(fold, pattern("letters").findall(match["name"] or "")))
     name += tuple(re.findall(r"\d+", match["name"] or ""))
     return Subject(Who.OTHER, name, being, match["shown"])

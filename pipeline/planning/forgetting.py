@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.encoder import Encoder
+from ...models.guards import Contradicting, contradicting
 from ...models.rests import old_values
 from ...models.text.words import significant_words
 from ...records import SUPERSEDED_KEYS, ActionKind, Inventory, Memory, Scope
@@ -135,7 +136,10 @@ def outdated(
 def _ranked(
     conflict: Settled, memories: Sequence[Memory], encode: Callable[[Sequence[str]], NDArray[np.float32]]
 ) -> list[tuple[float, Memory]]:
-    """The memories that name the value that is no longer held, and not its successor; the nearest first."""
+    """The memories that name the value that is no longer held, and not its successor; the nearest first.
+
+    Where one text merely denies the other there is no value: then those that say all that was denied.
+    """
     old = old_values(conflict.lost, conflict.held, conflict.rest)
     new = old_values(conflict.held, conflict.lost, "")
     found = [
@@ -144,6 +148,14 @@ def _ranked(
         if any(_names(memory.text, *value, conflict.lost) for value in old)
         and not any(_says(memory.text, value) for _, value in new)
     ]
+    if not (old or new):
+        said = significant_words(conflict.lost)
+        found = [
+            memory
+            for memory in memories
+            if said <= significant_words(memory.text)
+            and contradicting(memory.text, conflict.lost) is Contradicting.NO
+        ]
     if not found:
         return []
     lost, *rest = encode([conflict.lost, *(memory.text for memory in found)])

@@ -155,7 +155,8 @@ def measure(pairs: Sequence[LabelledPair], models: Models) -> Measured:
     vector = _vectors(pairs, models.encoder)
     memories, candidates = dict[str, Memory](), list[Candidate]()
     for number, pair in enumerate(pairs):
-        scope, ids = Scope.of(user_id=pair.source), (f"{number:07}a", f"{number:07}b")
+        scope = Scope.of(user_id=pair.group or pair.source)  # what it says of names counts
+        ids = f"{number:07}a", f"{number:07}b"
         for name, text, day in zip(ids, (pair.a, pair.b), (pair.a_date, pair.b_date), strict=True):
             memories[name] = Memory(name, text, scope, category=pair.category or None, created_at=day)
         cosine = float(np.float32(np.dot(vector[pair.a].astype(np.float64), vector[pair.b])))

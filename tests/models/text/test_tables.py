@@ -10,7 +10,7 @@ PACKAGE = Path(mem0_dream.__file__).parent
 TABLES = sorted((PACKAGE / "models" / "tables").iterdir())
 OF_LINES = {
     ("examples", "mem0"), ("names", "aliases"), ("names", "short_forms"), ("opposites", "pairs"), ("opposites", "one_relative"), ("synonyms", "groups"),
-    ("synonyms", "stems"), ("wording", "groups"), ("wording", "alike"),
+    ("names", "one_being"), ("synonyms", "stems"), ("wording", "groups"), ("wording", "alike"),
 }  # fmt: skip
 LISTS = [(path.stem, key) for path in TABLES for key in tomllib.loads(path.read_text(encoding="utf-8"))]
 
