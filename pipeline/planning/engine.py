@@ -105,7 +105,9 @@ def _within_bounds(inventory: Inventory) -> tuple[Inventory, tuple[str, ...]]:
         return inventory, ()
     memories = tuple(replace(m, pinned=True) if m.id in long else m for m in inventory.memories)
     what = f"{counted(len(long), 'memory', 'memories')} of more than {LONGEST_JUDGED:,} characters"
-    return replace(inventory, memories=memories), (f"{what} are left alone: {', '.join(sorted(long)[:3])}.",)
+    return replace(inventory, memories=memories), (
+        f"{what} {'is' if len(long) == 1 else 'are'} left alone: {', '.join(sorted(long)[:3])}.",
+    )
 
 
 def _prunes(found: Found) -> list[Prune]:

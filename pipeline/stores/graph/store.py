@@ -34,6 +34,7 @@ from .media import FileMedium, Medium
 _CORE = "core memory of"
 _WHOLE = "whole"
 _CODING = ("utf-8", "surrogateescape")
+LONGEST_LINE = 10_000_000  # bytes of one entity with all its observations
 _LEFT = "left by us"  # what we left may hold nothing but lines of other tools; it can still be undone
 _LAST, _BROUGHT_BACK = "last run", "brought back"
 FOCUS = "focus"  # note of the topic that a person set, to protect what is about it; None if taken back
@@ -117,6 +118,12 @@ class GraphStore(Store):
         """The graph as it stands; `StoreError` if the file is no graph of a memory server."""
         data = self.medium.load()
         if self._held[0] != data:
+            longest = max(map(len, data.split(b"\n")))
+            if longest > LONGEST_LINE:
+                raise StoreError(
+                    f"A line of {self.place} has {longest:,} bytes, more than the {LONGEST_LINE:,} that are "
+                    "read. Shorten its longest observation, or keep that text in a file. Nothing was changed."
+                )
             document = GraphDocument.parse(data, known={line.raw: line for line in self._held[1].lines})
             foreign = foreign_reason(document) if self.medium.verbatim else None
             if foreign is not None and self.notes.noted(_LEFT) != digest(data):

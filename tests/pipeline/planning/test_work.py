@@ -5,7 +5,9 @@ import sys
 import pytest
 from graph_world import Graph, entity
 from markdown_trees import MEMORY, look, open_session, write_tree
+from mem0_dream.errors import StoreError
 from mem0_dream.pipeline.planning.engine import LONGEST_JUDGED
+from mem0_dream.pipeline.stores.graph import store as graph_store
 
 NAMES = [
     "otter",
@@ -102,4 +104,13 @@ def test_what_is_too_long_to_be_judged_is_left_alone_in_words(tmp_path):
     long = "word " * (LONGEST_JUDGED // 5 + 1)
     plan = look(opened.open(entity("web", long, "Uses tea."), entity("Web", "Uses tea."))).plan
     assert plan.actions == ()
-    assert plan.notes == (f"1 memory of more than {LONGEST_JUDGED:,} characters are left alone: web.",)
+    assert plan.notes == (f"1 memory of more than {LONGEST_JUDGED:,} characters is left alone: web.",)
+
+
+def test_a_line_that_is_far_too_long_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    tmp_path.joinpath("state").mkdir()
+    opened = Graph(tmp_path, tmp_path / "state").open(entity("web", "Uses tea. " * 50))
+    monkeypatch.setattr(graph_store, "LONGEST_LINE", 400)
+    monkeypatch.setattr(graph_store.GraphDocument, "parse", None)
+    with pytest.raises(StoreError, match="bytes, more than the 400 that are read"):
+        look(opened)
