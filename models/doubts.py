@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from ..records import Evidence
+from .belief import Said, Words, shown_words, told_again
 from .bindings import ALIKE, relation
 from .facts import extract
 from .facts.frames import crosswise, told_end
@@ -30,21 +30,13 @@ _DENIALS_APART = 16  # words, from which denials belong to many things
 BOTH_ENTAIL = 0.9  # in both directions, from which another order of equal words says the same
 HALF_ENTAILED = 0.5  # the same where more words differ: names in another order are told in other words, too
 ENTAILS_BACK = 0.8  # in the weaker direction, from which it sees one statement, not one inside the other
-RESTATED = 0.3  # the same from which it sees more than one statement inside the other
 HARDLY_ENTAILED = 0.1  # in the stronger one, below which words of each text are two things
 # Share of the words of a text that the other says:
 MOSTLY_SAID = 0.7  # from which the order of names tells who does what
 NEARLY_SAID = 0.85  # of the entailed text, from which it is shown by its words
 TIED = 0.65  # the same where both state a name
 _ONE_THING = 0.3  # from which two states may be those of one thing
-# A merge by itself of texts that each entail the other in words of their own: least share of the words of one
-# that the other says, and least probability of a duplicate if words keep their order, and if they do not.
-ALONE, PLACED = (0.7, 0.94, 0.97), (0.0, 0.94, 0.94)
-CONTAINED = (
-    0.95  # least probability where one text has words that the other, which should contain it, does not say
-)
 STATES = frozenset({"stage", "hedge", "past", "extent"})  # kinds: one thing stands at two states
-_SHOWN = 4  # words of a detail
 _ROOT = 4  # letters
 _NAME_GOES_ON = 3  # words
 _UNIT_LIKE = 3  # letters, up to which a word behind a number may be its unit
@@ -52,15 +44,7 @@ _MARKS = ".,;:!?\"'"
 _LINKS = frozenset(map(stem, listed("a an the and or to in on at by for from of with")))
 _VALUED = frozenset(listed("number date time frequency version identifier path url name"))
 _AT_HOME = frozenset(map(stem, listed("based lives resides located from")))
-Words = tuple[str, ...]  # what each of two texts says, in their order; nothing where a rule finds nothing
 Told = tuple[datetime | None, datetime | None]  # when each of two texts was told, if that is known
-
-
-class Said(NamedTuple):
-    """What a scorer says that is not believed without words."""
-
-    likely: float  # how probably two texts are duplicates
-    placed: bool  # whether it knows what else their store holds
 
 
 _EVENTS = [
@@ -85,7 +69,7 @@ def doubts(
     """Why a merge is for a person, beside what guards found; the entailment is of b by a, of a by b."""
     end = told_end(a, b)
     unsaid = _each_tells(a, b, found, entailment) or _either(_goes_on, a, b)
-    shown = _hardly_shown(a, b, entailment) or _told_again(a, b, entailment, said)
+    shown = _hardly_shown(a, b, entailment) or told_again(a, b, entailment, said)
     rules: tuple[tuple[str, Words], ...] = (
         ("ending", (end,) if end else ()),
         ("event", next(filter(None, (_either(crosswise, a, b, *row) for row in _EVENTS)), ())),
@@ -247,10 +231,6 @@ def _verbs(name: str, text: str) -> dict[str, str]:
     return {stem(match[1].lower()): match[1] for match in pattern(name).finditer(text)}
 
 
-def _shown(units: tuple[Sequence[Unit], Sequence[Unit]]) -> Words:
-    return tuple(", ".join(unit.text for unit in each[:_SHOWN]) or "-" for each in units)
-
-
 def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[float]) -> Words:
     """Words that each text alone says, where these are a value of each, or all that both share is a name."""
     unsaid = relation(a, b).unsaid
@@ -265,7 +245,7 @@ def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[
         or (named and not any(_AT_HOME.issuperset(unit.key for unit in units) for units in unsaid))
         or any(_a_value_each(item) for item in found if not item.veto)
     )
-    return _shown(unsaid) if tells else ()
+    return shown_words(unsaid) if tells else ()
 
 
 def _a_value_each(item: Evidence) -> bool:
@@ -289,25 +269,7 @@ def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> Words:
     mine, theirs = bound(a), bound(b)
     about = {PERSON, THIRD, mine.opening, theirs.opening}
     tied = any(unit.detail and unit.key in theirs.keys and unit.key not in about for unit in mine.units)
-    return () if tied and entailed >= TIED else _shown(found.unsaid)
-
-
-def _told_again(a: str, b: str, entailment: Sequence[float], said: Said | None) -> Words:
-    """Words that a text alone says, where only a scorer says that the other has them in words of its own.
-
-    Of 818 pairs that it took for one fact, each entailing the other, 182 were two; in a store, where it knows
-    what else is near, 3 of 169. Where one should contain the other ("is for using Rust", "is for it if it
-    proves faster") what goes must be said, or be all the more likely.
-    """
-    found = relation(a, b)
-    if said is None or not any(found.unsaid):
-        return ()
-    if min(entailment) < RESTATED:
-        goes = int(entailment[0] > entailment[1])
-        return _shown(found.unsaid) if found.unsaid[goes] and said.likely < CONTAINED else ()
-    share, sure, sure_of_order = PLACED if said.placed else ALONE
-    enough = max(found.said) >= share and said.likely >= (sure_of_order if found.moved else sure)
-    return () if enough else _shown(found.unsaid)
+    return () if tied and entailed >= TIED else shown_words(found.unsaid)
 
 
 def _taken(mine: str, theirs: str) -> Words:

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from ...models import agreement
 from ...models import doubts as doubting
+from ...models.belief import Said
 from ...models.bindings import HALF_SAID, relation
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.keywords import CONTRADICTION_OVERLAP, opposed
@@ -227,7 +228,7 @@ def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evi
 
 
 def differences(
-    texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0), said: doubting.Said | None = None
+    texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0), said: Said | None = None
 ) -> tuple[Evidence, ...]:
     """What the guards find, and what leaves a merge to a person; see `doubting.doubts` for the numbers."""
     return _differences(texts.a, texts.b, texts.told, tuple(entailment), said)
@@ -239,7 +240,7 @@ def _differences(
     b: str,
     told: doubting.Told,
     entailment: tuple[float, ...],
-    said: doubting.Said | None,
+    said: Said | None,
 ) -> tuple[Evidence, ...]:
     found = compare(a, b, a_date=told[0], b_date=told[1])
     if any(item.kind == "place" for item in found) and doubting.settled(a, b, entailment):
@@ -306,7 +307,7 @@ def _verdict(
     probabilities, entailment = (duplicate, contradiction, distinct), (there, back)
     rivals = Contradicting.NO if _silent(pair) else _opposed(texts.a, texts.b)
     if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
-        said = doubting.Said(duplicate, texts.placed) if words else None
+        said = Said(duplicate, texts.placed) if words else None
         evidence = (*differences(texts, entailment=entailment, said=said), *evidence)
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)
     if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,11 @@ from kinds import small_config
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
 from mem0_stores import remember
+from placed import NOW, SETTINGS, TEXTS, WRITTEN
 
 pytestmark = pytest.mark.store
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-SETTINGS = Settings(scorer="keywords", max_delete=1.0, min_delete=0, assume_unread=True)
-TEXTS = {
-    "one": ("Deploys the shop to staging on Tuesdays", 40),
-    "other": ("Deploys the shop to staging on Tuesdays", 10),
-    "bug": ("Fixed bug", 10),
-    "bystander": ("The billing service is written in Rust.", 15),
-}
-WRITTEN = "Rides a red bicycle to work."
 
 
 @dataclass

@@ -2,27 +2,18 @@
 
 import itertools
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from loopback import Request
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
+from placed import NOW, SETTINGS, TEXTS, WRITTEN
 from platform_double import PlatformDouble
 from services import EVERYTHING, Service
 
 pytestmark = pytest.mark.store
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-SETTINGS = Settings(scorer="keywords", max_delete=1.0, min_delete=0, assume_unread=True)
-TEXTS = {
-    "one": ("Deploys the shop to staging on Tuesdays", 40),
-    "other": ("Deploys the shop to staging on Tuesdays", 10),
-    "bug": ("Fixed bug", 10),
-    "bystander": ("The billing service is written in Rust.", 15),
-}
-WRITTEN = "Rides a red bicycle to work."
 
 
 def texts(service: Service) -> Counter[str]:
