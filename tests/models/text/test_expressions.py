@@ -12,10 +12,10 @@ import mem0_dream
 import pytest
 from expressions import steps
 from mem0_dream.models.text import tables
+from shipped import shipped_modules
 
 MOST = 1000  # steps for one character
 PACKAGE = Path(mem0_dream.__file__).parent
-NOT_SHIPPED = ("tests", "scripts", ".typecheck")
 CALLS = {
     f"re.{name}" for name in ("search", "split", "sub", "subn", "findall", "finditer", "match", "fullmatch")
 }
@@ -32,10 +32,7 @@ LINEAR = {
 
 @functools.cache
 def sources():
-    paths = {path.relative_to(PACKAGE): path for path in PACKAGE.rglob("*.py")}
-    return {
-        each.as_posix(): path.read_text() for each, path in paths.items() if each.parts[0] not in NOT_SHIPPED
-    }
+    return {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in shipped_modules()}
 
 
 def searched(name, text):

@@ -5,15 +5,13 @@ import re
 import shutil
 import subprocess
 from datetime import date
-from pathlib import Path
 
-import mem0_dream
 import pytest
 from markdown_trees import MEMORY, git, look, open_session, with_past, write_tree
 from mem0_dream.pipeline.stores.markdown import project as history
 from mem0_dream.pipeline.stores.markdown.repository import committed, is_committed
+from shipped import shipped_modules
 
-PACKAGE = Path(mem0_dream.__file__).parent
 NOTE = "- The build was moved from `src/gone.py` to Bern yesterday, as everybody wanted it.\n"
 SIGNATURE = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n AAAA\n -----END PGP SIGNATURE-----\n"
 PARTIAL = "promisor = true\npartialclonefilter = blob:none\n[core]\nrepositoryformatversion = 1\n[extensions]\npartialClone = origin"
@@ -144,10 +142,6 @@ def test_only_one_module_starts_programs():
     starts = re.compile(
         r"^\s*(?:import|from) (?:subprocess|pty|asyncio\.subprocess)\b|os\.(?:system|popen|exec|spawn)"
     )
-    modules = [
-        path
-        for path in PACKAGE.rglob("*.py")
-        if not {"tests", "scripts"} & {*path.relative_to(PACKAGE).parts}
-    ]
-    found = [path.name for path in modules for line in path.read_text().splitlines() if starts.search(line)]
+    lines = ((path.name, line) for path in shipped_modules() for line in path.read_text().splitlines())
+    found = [name for name, line in lines if starts.search(line)]
     assert found == ["repository.py"]
