@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
 
@@ -73,6 +75,7 @@ _CODE = re.compile(r"(?<!\w)[A-Z]{1,2}[+-](?!\w)")
 """Blood types and grades: their words say nothing, since "a" is an article."""
 CACHED_PAIRS = 1 << 15  # a draft moves the places of pairs, round after round, and not what their words say
 _alike, _opposed = lru_cache(maxsize=CACHED_PAIRS)(sameness), lru_cache(maxsize=CACHED_PAIRS)(contradicting)
+_LEFT_OUT = ContextVar[Collection[str]]("_LEFT_OUT", default=())
 _REVERSING = frozenset(table_words("grammar", "reversing"))  # when they are all that one text has more
 
 
@@ -103,6 +106,16 @@ def left_to_person(evidence: Iterable[Evidence], entailment: Sequence[float] = (
     kinds = {item.kind for item in evidence}
     turned = ORDER in kinds and min(entailment) < doubting.BOTH_ENTAIL
     return turned or bool(kinds & _ASKED) or any(item.veto for item in evidence)
+
+
+@contextmanager
+def leaving_out(kinds: Collection[str]) -> Iterator[None]:
+    """Judge without some kinds of evidence, to measure what these are worth."""
+    token = _LEFT_OUT.set(kinds)
+    try:
+        yield
+    finally:
+        _LEFT_OUT.reset(token)
 
 
 def are_rivals(verdict: Verdict) -> bool:
@@ -309,6 +322,7 @@ def _verdict(
     if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
         said = Said(duplicate, texts.placed) if words else None
         evidence = (*differences(texts, entailment=entailment, said=said), *evidence)
+        evidence = tuple(item for item in evidence if item.kind not in _LEFT_OUT.get())
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)
     if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:
         label = Label.CONTRADICTION if rivals is Contradicting.SURE else Label.UNSURE

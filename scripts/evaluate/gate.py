@@ -3,7 +3,8 @@
 Sets, pairs, small stores, folders and graphs of `scripts/data/quality` are judged and counted by what would
 happen: merged by itself, asked, reported as a conflict. Each count has a floor or a ceiling in
 `scripts/data/quality/floors.toml`; one that is missed fails the run. `--ablation` prints instead, for each
-kind of evidence, how many wrong and how many right merges it alone holds back.
+kind of evidence, how many wrong and how many right merges it alone holds back; `--without KIND,KIND` judges
+all over again without some.
 """
 
 import json
@@ -11,16 +12,17 @@ import sys
 import tempfile
 import time
 import tomllib
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mem0_dream.errors import DreamError
+from mem0_dream.errors import DreamError, UsageError
+from mem0_dream.models.facts.frames import JUDGED, KINDS
 from mem0_dream.models.scorer import CONTRADICTION, DISTINCT, DUPLICATE
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.judging.judge import decide
+from mem0_dream.pipeline.judging.judge import decide, leaving_out
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -71,9 +73,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scorer", default="bundled", help="another scorer; floors are the default one's")
     parser.add_argument("--ablation", action="store_true", help="what each kind of evidence holds back alone")
     parser.add_argument(
+        "--without", metavar="KIND,KIND", default="", help="judge without these kinds of evidence"
+    )
+    parser.add_argument(
         "--show", metavar="SET", help="print the pairs of a set that went wrong or were missed"
     )
     options = parser.parse_args(arguments)
+    try:
+        without = _kinds(options.without)
+    except UsageError as error:
+        print(f"quality: {error}", file=sys.stderr)
+        return error.exit_code
+    with leaving_out(without):
+        return _run(options)
+
+
+def _kinds(given: str) -> set[str]:
+    kinds, known = set(filter(None, given.replace(" ", "").split(","))), KINDS.keys() | JUDGED.keys()
+    if kinds - known:
+        raise UsageError(
+            f"There is no kind of evidence {min(kinds - known)!r}; there are {', '.join(sorted(known))}."
+        )
+    return kinds
+
+
+def _run(options: Namespace) -> int:
     try:
         models, began = quality.load_models(options.scorer), time.monotonic()
         cases = read_cases()

@@ -4,9 +4,12 @@ import json
 from collections import Counter
 
 import pytest
-from mem0_dream.records import Candidate, Evidence, Label, Verdict
+from mem0_dream.errors import UsageError
+from mem0_dream.pipeline.judging.judge import judge, leaving_out
+from mem0_dream.records import Candidate, Evidence, Label, Memory, Scope, Verdict
 from mem0_dream.scripts.evaluate import gate
 from mem0_dream.scripts.evaluate.labelled import read_worlds
+from mem0_dream.testing import FakeScorer
 
 MERGE = Verdict(Candidate("a", "b", 0.9), Label.DUPLICATE, auto=True)
 ASK = Verdict(Candidate("a", "b", 0.9), Label.UNSURE)
@@ -85,3 +88,18 @@ def test_the_ablation_names_the_one_kind_of_evidence_that_holds_a_merge_back(gol
     cases = [gate.Case("x", "y", gold, "set")] * 2
     _, *rows = gate.ablation(cases, [alone, both], Models())
     assert {row[0]: row[1:] for row in rows}["number"] == ((1, 0) if gold == "leave" else (0, 1))
+
+
+def test_a_kind_of_evidence_that_there_is_not_is_a_sentence(capsys):
+    assert gate.main(["--without", "place,plaice"]) == UsageError.exit_code
+    assert "no kind of evidence 'plaice'" in capsys.readouterr().err
+
+
+def test_judging_goes_without_a_kind_of_evidence_while_it_is_left_out():
+    texts, scope = ("Has lunch with Ana", "Has lunch with Ben"), Scope.of(user_id="u")
+    two = {text: Memory(text, text, scope) for text in texts}
+    scorer = FakeScorer({texts: (1.0, 0.0, 0.0)})
+    assert not judge([Candidate(*texts, 0.9)], two, scorer)[0].auto
+    with leaving_out({"name"}):
+        assert judge([Candidate(*texts, 0.9)], two, scorer)[0].auto
+    assert not judge([Candidate(*texts, 0.9)], two, scorer)[0].auto
