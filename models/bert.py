@@ -1,9 +1,9 @@
-"""A BERT encoder as small as reading needs it, and its tokens: the usual library takes seconds to import."""
+"""BERT and MPNet as small as reading needs them, and their tokens: the usual library imports for seconds."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -52,7 +52,11 @@ class Tokens:
         """The tokens of the model in a folder; OSError, KeyError or ValueError if a file is not right."""
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_str((folder / TOKENIZER_FILE).read_text(encoding="utf-8"))
+        written = (folder / TOKENIZER_FILE).read_text(encoding="utf-8")
+        try:
+            tokenizer = Tokenizer.from_str(written)
+        except Exception as error:  # the library has no class of its own for a file that it cannot read
+            raise ValueError(f"{folder / TOKENIZER_FILE}: {error}") from error
         config, vocabulary = _json(folder / "tokenizer_config.json"), tokenizer.get_vocab()
         marks = {name: config[f"{name}_token"] for name in _MARKS}
         spelled = {name: m["content"] if isinstance(m, dict) else m for name, m in marks.items()}
@@ -78,15 +82,32 @@ def readable(folder: Path) -> bool:
     if not all((folder / name).is_file() for name in (CONFIG_FILE, TOKENIZER_FILE, WEIGHTS_FILE)):
         return False
     config = _json(folder / CONFIG_FILE)
-    kind = [config.get(key, "absolute") for key in ("model_type", "hidden_act", "position_embedding_type")]
-    return kind == ["bert", "gelu", "absolute"] and not config.get("is_decoder")
+    return known(config) and not config.get("is_decoder")
+
+
+def known(config: Mapping[str, Any]) -> bool:
+    """Whether a configuration is of an encoder that can be built here."""
+    places = config.get("position_embedding_type", "absolute")
+    return config.get("model_type") in ("bert", "mpnet") and (config.get("hidden_act"), places) == (
+        "gelu",
+        "absolute",
+    )
 
 
 def empty_encoder(folder: Path) -> nn.Module:
     """The encoder of a folder before its parameters are loaded."""
+    return encoder_of(_json(folder / CONFIG_FILE))
+
+
+def encoder_of(config: Mapping[str, Any]) -> nn.Module:
+    """The encoder of a `known` configuration before its parameters are loaded."""
+    if config["model_type"] == "mpnet":
+        from .mpnet_layers import Mpnet
+
+        return Mpnet(config).eval()
     from .bert_layers import Bert
 
-    return Bert(_json(folder / CONFIG_FILE)).eval()
+    return Bert(config).eval()
 
 
 def load_encoder(folder: Path) -> nn.Module:

@@ -5,7 +5,7 @@ torch is imported here, so import this module only inside the function that need
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -30,17 +30,17 @@ class _Bare:
         pass
 
 
-class _Table(_Bare, nn.Embedding):  # type: ignore[misc]
-    pass
+class Table(_Bare, nn.Embedding):  # type: ignore[misc]
+    """A vector for each number."""
 
 
-class _Dense(_Bare, nn.Linear):  # type: ignore[misc]
-    pass
+class Dense(_Bare, nn.Linear):  # type: ignore[misc]
+    """A dense layer."""
 
 
-def by_row(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """A float32 [n, d] matrix in whole numbers of int8's range, as float32, and each row's scale [n, 1]."""
-    scale = matrix.abs().amax(dim=1, keepdim=True).clamp(min=_LEAST) / STEPS
+def by_row(matrix: Tensor, steps: float = STEPS) -> tuple[Tensor, Tensor]:
+    """A float32 [n, d] matrix in whole numbers up to `steps`, and each row's scale [n, 1], as float32."""
+    scale = matrix.abs().amax(dim=1, keepdim=True).clamp(min=_LEAST) / steps
     return (matrix / scale).round_(), scale
 
 
@@ -52,23 +52,40 @@ class WholeNumbers(nn.Module):  # type: ignore[misc]
     sums below 2^24 exactly. Quantisation is symmetric, of what is read by row (Jacob et al. 2018).
     """
 
-    def __init__(self, dense: nn.Linear) -> None:
+    def __init__(self, whole: Tensor, scale: Tensor, bias: Tensor) -> None:
+        """`whole` [out, in] holds whole numbers of int8's range, `scale` [out, 1] what one stands for."""
         super().__init__()
-        whole, scale = by_row(dense.weight.detach())
-        whole = whole.t().contiguous()
-        self.register_buffer("whole", whole.to(torch.int8) if exact_in_int8() else whole)
+        self.register_buffer("whole", whole.to(torch.int8 if exact_in_int8() else torch.float32))
         self.register_buffer("scale", scale[:, 0])
-        self.register_buffer("bias", dense.bias.detach())
+        self.register_buffer("bias", bias)
+
+    @classmethod
+    def of(cls, dense: nn.Linear) -> WholeNumbers:
+        """The same layer, its weights rounded."""
+        return cls(*by_row(dense.weight.detach()), dense.bias.detach())
 
     def forward(self, read: Tensor) -> Tensor:
         """float32 [..., in] to float32 [..., out]."""
         rounded, scale = by_row(read.reshape(-1, read.shape[-1]))
         if self.whole.dtype is torch.int8:
-            products = torch._int_mm(rounded.to(torch.int8), self.whole).float()  # noqa: SLF001  (no other)
+            products = torch._int_mm(rounded.to(torch.int8), self.whole.t()).float()  # noqa: SLF001  (no other)
         else:
-            products = rounded @ self.whole
+            products = rounded @ self.whole.t()
         said = products.mul_(scale).mul_(self.scale).add_(self.bias)
         return said.view(*read.shape[:-1], -1)
+
+
+class WholeTable(nn.Module):  # type: ignore[misc]
+    """A vector for each number, kept in int8 [n, width] with a scale for each [n, 1]."""
+
+    def __init__(self, whole: Tensor, scale: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("whole", whole)
+        self.register_buffer("scale", scale)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """int64 [...] to float32 [..., width]."""
+        return self.whole[ids] * self.scale[ids]
 
 
 @cache
@@ -86,7 +103,7 @@ def in_whole_numbers(module: nn.Module) -> None:
     """Put int8 products in the place of all dense layers of a module, for reading alone."""
     for name, child in module.named_children():
         if isinstance(child, nn.Linear):
-            setattr(module, name, WholeNumbers(child))
+            setattr(module, name, WholeNumbers.of(child))
         else:
             in_whole_numbers(child)
 
@@ -101,9 +118,9 @@ class Bert(nn.Module):  # type: ignore[misc]  # torch is not type-checked here
         eps = float(config["layer_norm_eps"])
         self.embeddings = nn.ModuleDict(
             {
-                "word_embeddings": _Table(config["vocab_size"], self.width),
-                "position_embeddings": _Table(config["max_position_embeddings"], self.width),
-                "token_type_embeddings": _Table(self.segments, self.width),
+                "word_embeddings": Table(config["vocab_size"], self.width),
+                "position_embeddings": Table(config["max_position_embeddings"], self.width),
+                "token_type_embeddings": Table(self.segments, self.width),
                 "LayerNorm": nn.LayerNorm(self.width, eps),
             }
         )
@@ -131,24 +148,27 @@ class _Layer(nn.Module):  # type: ignore[misc]
     def __init__(self, width: int, inner: int, heads: int, eps: float) -> None:
         super().__init__()
         self._heads = heads
-        sides = nn.ModuleDict({name: _Dense(width, width) for name in ("query", "key", "value")})
-        self.attention = nn.ModuleDict({"self": sides, "output": _closing(width, width, eps)})
-        self.intermediate = nn.ModuleDict({"dense": _Dense(width, inner)})
-        self.output = _closing(inner, width, eps)
+        sides = nn.ModuleDict({name: Dense(width, width) for name in ("query", "key", "value")})
+        self.attention = nn.ModuleDict({"self": sides, "output": closing(width, width, eps)})
+        self.intermediate = nn.ModuleDict({"dense": Dense(width, inner)})
+        self.output = closing(inner, width, eps)
 
     def forward(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
-        rows, tokens, width = hidden.shape
-        query, key, value = (
-            side(hidden).view(rows, tokens, self._heads, -1).transpose(1, 2)
-            for side in self.attention["self"].values()
-        )
-        seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        seen = seen.transpose(1, 2).reshape(rows, tokens, width)
+        seen = attended(hidden, self.attention["self"].values(), self._heads, mask)
         closing = self.attention["output"]
         hidden = closing["LayerNorm"](closing["dense"](seen) + hidden)
         inner = functional.gelu(self.intermediate["dense"](hidden))
         return self.output["LayerNorm"](self.output["dense"](inner) + hidden)
 
 
-def _closing(inner: int, width: int, eps: float) -> nn.ModuleDict:
-    return nn.ModuleDict({"dense": _Dense(inner, width), "LayerNorm": nn.LayerNorm(width, eps)})
+def attended(hidden: Tensor, sides: Iterable[nn.Module], heads: int, mask: Tensor | None) -> Tensor:
+    """What each token sees of all, by the layers of query, key and value; a bool mask, or one to be added."""
+    rows, tokens, width = hidden.shape
+    query, key, value = (side(hidden).view(rows, tokens, heads, -1).transpose(1, 2) for side in sides)
+    seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    return seen.transpose(1, 2).reshape(rows, tokens, width)
+
+
+def closing(inner: int, width: int, eps: float) -> nn.ModuleDict:
+    """The dense layer and the norm that close a part of a layer."""
+    return nn.ModuleDict({"dense": Dense(inner, width), "LayerNorm": nn.LayerNorm(width, eps)})

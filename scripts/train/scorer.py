@@ -366,9 +366,9 @@ def pack(network: PairNetwork) -> dict[str, Tensor]:
 
 
 def write_sums(folder: Path) -> str:
-    """Write the sums of every file but the model card, as `sha256sum` does; the digest of that list."""
-    unlisted = {weights.SUMS_FILE, "README.md"}
-    names = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name not in unlisted)
+    """Write the sums of all files but model cards, inner folders too, like `sha256sum`; the list's digest."""
+    unlisted, files = {weights.SUMS_FILE, "README.md"}, (path for path in folder.rglob("*") if path.is_file())
+    names = sorted(path.relative_to(folder).as_posix() for path in files if path.name not in unlisted)
     lines = "".join(f"{weights.digest_of(folder / name)}  {name}\n" for name in names)
     (folder / weights.SUMS_FILE).write_text(lines, encoding="utf-8")
     return weights.sums_digest(folder)
