@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 STEPS = 127.0  # steps of a number in int8, to each side of zero
+SPREAD = 4.0  # no more than a few weights of a row lie farther out
 _LEAST = 1e-12
 
 
@@ -38,9 +39,19 @@ class Dense(_Bare, nn.Linear):  # type: ignore[misc]
     """A dense layer."""
 
 
-def by_row(matrix: Tensor, steps: float = STEPS) -> tuple[Tensor, Tensor]:
-    """A float32 [n, d] matrix in whole numbers up to `steps`, and each row's scale [n, 1], as float32."""
-    scale = matrix.abs().amax(dim=1, keepdim=True).clamp(min=_LEAST) / steps
+def by_row(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """A float32 [n, d] matrix in whole numbers of int8's range, as float32, and each row's scale [n, 1]."""
+    scale = matrix.abs().amax(dim=1, keepdim=True).clamp(min=_LEAST) / STEPS
+    return (matrix / scale).round_(), scale
+
+
+def by_spread(matrix: Tensor, steps: float) -> tuple[Tensor, Tensor]:
+    """The same in whole numbers of which `steps` reach `SPREAD` times the root mean square of a row.
+
+    So all rows are as exact, for what they hold, whatever their largest number, and compress equally well.
+    """
+    spread = SPREAD * matrix.square().mean(dim=1, keepdim=True).sqrt()
+    scale = torch.maximum(spread / steps, matrix.abs().amax(dim=1, keepdim=True) / STEPS).clamp(min=_LEAST)
     return (matrix / scale).round_(), scale
 
 

@@ -41,8 +41,9 @@ def write_reader(
 ) -> None:  # fmt: skip
     """Write a network over an encoder of `transformers`, and the vocabulary of a folder, for `load_reader`.
 
-    Word vectors and the layers' weights are rounded to `steps` to each side of zero, at most 127: with fewer
-    of them the files can be compressed further. Position vectors and heads, which are few, have 127.
+    Word vectors and the layers' weights are rounded to `steps` (at most 127) within four times the root mean
+    square of a row, to each side of zero; what lies farther out has more. With fewer steps the files can be
+    compressed further. Position vectors and heads, which are few, have all of int8.
     """
     from safetensors.torch import save_file
 
@@ -74,7 +75,7 @@ def pack_reader(network: PairNetwork, *, steps: int) -> dict[str, Tensor]:
     """All tensors of a network as they are written: int8 with float32 scales by row, or float16."""
     import torch
 
-    from ..bert_layers import STEPS, by_row
+    from ..bert_layers import by_row, by_spread
 
     packed: dict[str, Tensor] = {}
     for name, tensor in network.state_dict().items():
@@ -82,7 +83,7 @@ def pack_reader(network: PairNetwork, *, steps: int) -> dict[str, Tensor]:
             continue
         if tensor.ndim == 2 and name != _BIAS:
             coarse = name == _WORDS or name.startswith("encoder.encoder.")
-            whole, scale = by_row(tensor.float(), steps if coarse else STEPS)
+            whole, scale = by_spread(tensor.float(), steps) if coarse else by_row(tensor.float())
             packed |= {name: whole.to(torch.int8), name + SCALE: scale}
         else:
             packed[name] = tensor.to(torch.float16)

@@ -65,13 +65,13 @@ def farthest(one, other) -> float:
 def test_a_reader_read_back_says_nearly_what_it_said_and_less_nearly_with_fewer_steps(tmp_path, kind):
     before, folder = written(tmp_path, kind)
     said, apart = before.read(PAIRS), {}
-    for steps in (127, 31, 4):
+    for steps in (127, 31, 6):
         write_reader(
             before.network, tmp_path / "base", folder, steps=steps, max_length=64, file_bytes=FILE_BYTES
         )
         apart[steps] = farthest(PairReader(*load_reader(folder)).read(PAIRS), said)
     assert 0 < apart[127] < 0.02
-    assert apart[127] < apart[31] < apart[4]
+    assert apart[127] < apart[31] < apart[6]
     assert farthest(said, dict.fromkeys(PAIRS, said[PAIRS[0]])) > 0.1  # pairs tell different things
 
 
@@ -97,7 +97,8 @@ def test_fewer_steps_leave_fewer_bits_to_compress(tmp_path):
     }
     coarse = {name for name in most if name.startswith("encoder.encoder.") or "word_embeddings" in name}
     assert len(coarse) == 2 * 6 + 1
-    assert {most[name] for name in coarse} == {31}
+    spread = {name: float(stored[name].float().square().mean(dim=1).sqrt().max()) for name in coarse}
+    assert all(7.6 < spread[name] < 8.0 for name in coarse)  # a quarter of the steps
     assert {most[name] for name in most.keys() - coarse} == {127}
 
 
