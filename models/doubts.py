@@ -10,11 +10,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ..records import Evidence
-from .belief import Said, Words, shown_words, told_again
-from .bindings import ALIKE, relation
+from .belief import Said, Words, told_again
+from .bindings import relation
 from .facts import extract
 from .facts.frames import crosswise, told_end
-from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
 from .restated import one_of_family
 from .same_statement import SHOUT, as_written, bare, has_case, respelt, told_by_a_sign
@@ -24,18 +23,8 @@ from .text.words import CACHED_TEXTS, significant_words, stem
 from .wording import exchanged
 
 BRIEF = 12  # words, up to which a text speaks of one thing
-LONG = 35  # words of a text from which names are read in another order for many reasons
-_DENIALS_APART = 16  # words, from which denials belong to many things
-# Entailment by the scorer:
-BOTH_ENTAIL = 0.9  # in both directions, from which another order of equal words says the same
-HALF_ENTAILED = 0.5  # the same where more words differ: names in another order are told in other words, too
-ENTAILS_BACK = 0.8  # in the weaker direction, from which it sees one statement, not one inside the other
-HARDLY_ENTAILED = 0.1  # in the stronger one, below which words of each text are two things
-# Share of the words of a text that the other says:
-MOSTLY_SAID = 0.7  # from which the order of names tells who does what
-NEARLY_SAID = 0.85  # of the entailed text, from which it is shown by its words
-TIED = 0.65  # the same where both state a name
-_ONE_THING = 0.3  # from which two states may be those of one thing
+BOTH_ENTAIL = 0.9  # entailment in both directions, from which another order of equal words says the same
+_ONE_THING = 0.3  # share of their words that both say, from which two states may be those of one thing
 STATES = frozenset({"stage", "hedge", "past", "extent"})  # kinds: one thing stands at two states
 _ROOT = 4  # letters
 _NAME_GOES_ON = 3  # words
@@ -43,7 +32,6 @@ _UNIT_LIKE = 3  # letters, up to which a word behind a number may be its unit
 _MARKS = ".,;:!?\"'"
 _LINKS = frozenset(map(stem, listed("a an the and or to in on at by for from of with")))
 _VALUED = frozenset(listed("number date time frequency version identifier path url name"))
-_AT_HOME = frozenset(map(stem, listed("based lives resides located from")))
 Told = tuple[datetime | None, datetime | None]  # when each of two texts was told, if that is known
 
 
@@ -68,22 +56,17 @@ def doubts(
 ) -> tuple[Evidence, ...]:
     """Why a merge is for a person, beside what guards found; the entailment is of b by a, of a by b."""
     end = told_end(a, b)
-    unsaid = _each_tells(a, b, found, entailment) or _either(_goes_on, a, b)
-    shown = _hardly_shown(a, b, entailment) or told_again(a, b, entailment, said)
+    unsaid = _either(_goes_on, a, b) or of_another(a, b) or told_again(a, b, entailment, said)
     rules: tuple[tuple[str, Words], ...] = (
         ("ending", (end,) if end else ()),
         ("event", next(filter(None, (_either(crosswise, a, b, *row) for row in _EVENTS)), ())),
         ("underway", _either(_finished, a, b)),
         ("past", _was(a, b)),
         ("liking", _either(crosswise, a, b, pattern("liking"), pattern("dislike"), hides=True)),
-        ("unsaid", unsaid or of_another(a, b) or shown),
+        ("unsaid", unsaid),
         (
             "place",
-            _turned(a, b, entailment)
-            or _clauses_turned(a, b)
-            or misplaced(a, b)
-            or _either(_taken, a, b)
-            or _either(_only_under, a, b),
+            _clauses_turned(a, b) or misplaced(a, b) or _either(_taken, a, b) or _either(_only_under, a, b),
         ),
         ("wording", () if any(item.veto for item in found) else _other_letters(a, b)),
     )
@@ -231,45 +214,8 @@ def _verbs(name: str, text: str) -> dict[str, str]:
     return {stem(match[1].lower()): match[1] for match in pattern(name).finditer(text)}
 
 
-def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[float]) -> Words:
-    """Words that each text alone says, where these are a value of each, or all that both share is a name."""
-    unsaid = relation(a, b).unsaid
-    if not all(unsaid):
-        return ()
-    left = {unit.at for unit in unsaid[0]}
-    shared = [unit for unit in bound(a).units if unit.at not in left and unit.key not in (PERSON, THIRD)]
-    named = shared and all(unit.detail and (unit.text[0] + unit.key[0]).isalpha() for unit in shared)
-    tells = (
-        max(entailment) < HARDLY_ENTAILED
-        or (_longest(a, b) <= BRIEF and any(map(_names_another, unsaid, (a, b), (b, a))))
-        or (named and not any(_AT_HOME.issuperset(unit.key for unit in units) for units in unsaid))
-        or any(_a_value_each(item) for item in found if not item.veto)
-    )
-    return shown_words(unsaid) if tells else ()
-
-
 def _a_value_each(item: Evidence) -> bool:
     return item.kind in _VALUED and "-" not in item.detail.split(" / ")
-
-
-def _names_another(units: Sequence[Unit], text: str, other: str) -> bool:
-    """Whether unsaid words open their text with a sure name, and the other text has a subject of its own."""
-    sure = {name.text for name in extract(text).names if name.strong}
-    named = any(unit.at == 0 and unit.text in sure for unit in units)
-    return named and (bool(bound(other).opening) or not pattern("subjectless").search(other))
-
-
-def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> Words:
-    """Words that each text alone says, where nothing but the scorer says that one entails the other."""
-    found = relation(a, b)
-    ways = zip(found.said[::-1], entailment, strict=True)
-    entailed = max(said for said, sure in ways if sure == max(entailment))
-    if min(entailment) >= ENTAILS_BACK or entailed >= NEARLY_SAID or shared_values(a, b):
-        return ()
-    mine, theirs = bound(a), bound(b)
-    about = {PERSON, THIRD, mine.opening, theirs.opening}
-    tied = any(unit.detail and unit.key in theirs.keys and unit.key not in about for unit in mine.units)
-    return () if tied and entailed >= TIED else shown_words(found.unsaid)
 
 
 def _taken(mine: str, theirs: str) -> Words:
@@ -322,20 +268,6 @@ def _goes_on(mine: str, theirs: str) -> Words:
     return (last, " ".join(second[at - 1 : at + more])) if is_noun else ()
 
 
-def _turned(a: str, b: str, entailment: Sequence[float]) -> Words:
-    """Names, numbers and the person in another order among words that both texts share."""
-    said, entailed = min(relation(a, b).said), min(entailment)
-    shown = entailed >= (BOTH_ENTAIL if said >= ALIKE else HALF_ENTAILED)
-    if said < MOSTLY_SAID or shown or _longest(a, b) > LONG:
-        return ()
-    details = [[unit for unit in bound(text).units if unit.detail or unit.key == PERSON] for text in (a, b)]
-    counts = [Counter(unit.key for unit in units) for units in details]
-    mine, theirs = (
-        [unit for unit in units if all(count[unit.key] == 1 for count in counts)] for units in details
-    )
-    return next(((f"{x.text}, {y.text}",) for x, y in zip(mine, theirs, strict=True) if x.key != y.key), ())
-
-
 def _clauses_turned(a: str, b: str) -> Words:
     """A condition, cause or time of one text that is what follows from it in the other."""
     first, second = _clauses(a), _clauses(b)
@@ -363,8 +295,7 @@ def misplaced(a: str, b: str) -> Words:
     """The words of two texts that belong to other things in them, or nothing."""
     if b < a:
         return misplaced(b, a)[::-1]
-    found = _only(a, b) or _denied_crosswise(a, b) or _parts_turned(a, b) or _cause(a, b)
-    return found or _either(_most, a, b)
+    return _only(a, b) or _either(_most, a, b)
 
 
 def of_another(a: str, b: str) -> Words:
@@ -395,51 +326,6 @@ def _reached(text: str) -> dict[str, str]:
     behind = units[at[0] + 1 :]
     end = next((number for number, unit in enumerate(behind) if unit.verb), len(behind)) or len(behind)
     return {unit.key: unit.text for unit in behind[:end]}
-
-
-def _denied_crosswise(a: str, b: str) -> Words:
-    """What each text denies and the other affirms."""
-    if _longest(a, b) > _DENIALS_APART:
-        return ()
-    (said, denied), (said_there, denied_there) = _polarity(a), _polarity(b)
-    mine, theirs = sorted(denied & said_there), sorted(said & denied_there)
-    return (f"not {mine[0]}", f"not {theirs[0]}") if mine and theirs else ()
-
-
-@lru_cache(maxsize=CACHED_TEXTS)
-def _polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The stems that a text affirms, and those that it denies, without those of both."""
-    said: list[set[str]] = [set(), set()]
-    for clause in pattern("small_clause").split(text):
-        denials = len(pattern("denied").findall(clause))
-        if denials < len(said):  # "not without" is neither
-            said[denials] |= significant_words(pattern("denied").sub(" ", clause))
-    affirmed, denied = said
-    return frozenset(affirmed - denied), frozenset(denied - affirmed)
-
-
-def _parts_turned(a: str, b: str) -> Words:
-    """Two signs of the same parts in another order: owner/name, name/owner."""
-    part, signs = pattern("part"), pattern("joined_parts")
-    mine, theirs = (
-        {tuple(part.findall(sign.lower())): sign for sign in signs.findall(text)} for text in (a, b)
-    )
-    turned = ((x, y) for x in mine if x not in theirs for y in theirs if sorted(x) == sorted(y))
-    return next(((mine[x], theirs[y]) for x, y in turned), ())
-
-
-def _cause(a: str, b: str) -> Words:
-    """Of two things the one that is for the other, and in the other text comes from it."""
-    if _longest(a, b) > BRIEF:
-        return ()
-    mine, theirs = ({unit.key: unit for unit in bound(text).units if unit.marker} for text in (a, b))
-    bare, bare_there = ({unit.key for unit in bound(text).units if not unit.marker} for text in (a, b))
-    for one, other in (("for", "from"), ("from", "for")):
-        first = next((unit for unit in mine.values() if unit.marker == one), None)
-        second = next((unit for unit in theirs.values() if unit.marker == other), None)
-        if first and second and first.key != second.key and second.key in bare and first.key in bare_there:
-            return f"{one} {first.text}", f"{other} {second.text}"
-    return ()
 
 
 def _most(a: str, b: str) -> Words:

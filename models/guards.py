@@ -14,7 +14,7 @@ from ..records import Evidence
 from .bindings import meant, relation
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract, frames
 from .facts.attributes import Rival, rival
-from .facts.frames import KINDS, Change, Difference, differences
+from .facts.frames import Change, Difference, differences
 from .facts.roles import exchange, other_actor, rearranged, turned_round
 from .text.tables import pattern
 from .text.words import fold, normalise, stem
@@ -22,7 +22,6 @@ from .text.words import fold, normalise, stem
 # Rises with every change of guards, of what they read, or of columns: scores and weights belong to one of it.
 FACTS_VERSION = 4
 WHOLE = frozenset({"exact", "adds", "rule"})  # kinds whose detail is a sentence of its own
-_VALUES = frozenset(("number", "date", "weekday", "time", "frequency", "identifier", "version"))
 
 
 class Contradicting(IntEnum):
@@ -158,12 +157,3 @@ def is_specific(text: str) -> bool:
     dated = facts.days or facts.weekdays or facts.clocks
     counted = any(number.form != "weak" for number in facts.numbers)
     return bool(literal or dated or counted or pattern("attribute").search(facts.text))
-
-
-def shared_values(a: str, b: str) -> bool:
-    """Whether two texts state one number, date, time, version or code."""
-    return any(
-        len(each.only_left) + len(each.only_right) < len(each.mine) + len(each.theirs)
-        for each in differences(extract(a), extract(b))
-        if KINDS[each.kind].column in _VALUES
-    )

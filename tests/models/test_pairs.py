@@ -67,7 +67,6 @@ RULES: dict[str, Callable[[str, str], Words]] = {
     "opposed": lambda a, b: told(opposed(a, b)),
     "key": lambda a, b: told(exact_key(a) == exact_key(b)),
     "only denied": lambda a, b: told(only_denied(a, b)),
-    "shared value": lambda a, b: told(guards.shared_values(a, b)),
     "attribute": lambda a, b: tuple(filter(None, [named_attribute(extract(a), extract(b))])),
     "ends": lambda a, b: tuple(filter(None, [told_end(a, b)])),
     "two values": lambda a, b: tuple(filter(None, [two_values(a, b, ("home", "employer", "deploy target"))])),
