@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..records import Evidence
 from .bindings import relation
 from .places import Unit
 
@@ -13,8 +14,12 @@ RESTATED = 0.3
 # A merge by itself of texts that each entail the other in words of their own: least share of the words of one
 # that the other says, and least probability of a duplicate if words keep their order, and if they do not.
 ALONE, PLACED = (0.7, 0.94, 0.97), (0.0, 0.94, 0.94)
-# Least probability where one text has words that the other, which should contain it, does not say.
-CONTAINED = 0.95
+# Least probability where one text has words that the other, which should contain it, does not say; and where
+# the text that goes is brief, whatever its words: "Open on Saturdays", "Open on Saturdays only in summer".
+CONTAINED, BRIEFLY = 0.95, 0.97
+# Words of each text, from which a scorer has enough to read; and what it must say to be believed whatever the
+# words: that each text entails the other, or that both are one fact, all the more probably.
+ENOUGH, TOLD, SURE = 7, 0.6, 0.97
 _SHOWN = 4  # words of a detail
 Words = tuple[str, ...]  # what each of two texts says, in their order; nothing where a rule finds nothing
 
@@ -24,6 +29,29 @@ class Said(NamedTuple):
 
     likely: float  # how probably two texts are duplicates
     placed: bool  # whether it knows what else their store holds
+
+
+def believed(a: str, b: str, entailment: Sequence[float], said: Said | None) -> bool:
+    """Whether a scorer is believed that two texts say the same, however they are worded.
+
+    In texts of seven words or more its word was wrong in 10 of 330 pairs that rules about single words held
+    back, all but two of them written to mislead; in shorter ones, where one word is much, in 86 of 130.
+    """
+    if said is None or min(len(text.split()) for text in (a, b)) < ENOUGH:
+        return False
+    return min(entailment) >= TOLD or said.likely >= SURE
+
+
+def restricted(a: str, b: str, entailment: Sequence[float], found: Sequence[Evidence]) -> Words:
+    """What limits a text ("only", "until") that should contain the other, brief one, without such a word."""
+    if min(entailment) >= RESTATED or len((a, b)[_goes(entailment)].split()) >= ENOUGH:
+        return ()
+    limits = (item for item in found if item.kind == "quantifier" or "until" in item.detail.split())
+    return next((tuple(item.detail.split(" / ", 1)) for item in limits), ())
+
+
+def _goes(entailment: Sequence[float]) -> int:
+    return int(entailment[0] > entailment[1])
 
 
 def told_again(a: str, b: str, entailment: Sequence[float], said: Said | None) -> Words:
@@ -37,8 +65,10 @@ def told_again(a: str, b: str, entailment: Sequence[float], said: Said | None) -
     if said is None or not any(found.unsaid):
         return ()
     if min(entailment) < RESTATED:
-        goes = int(entailment[0] > entailment[1])
-        return shown_words(found.unsaid) if found.unsaid[goes] and said.likely < CONTAINED else ()
+        goes = _goes(entailment)
+        brief = len((a, b)[goes].split()) < ENOUGH
+        sure = BRIEFLY if brief else CONTAINED if found.unsaid[goes] else 0.0
+        return shown_words(found.unsaid) if said.likely < sure else ()
     share, sure, sure_of_order = PLACED if said.placed else ALONE
     enough = max(found.said) >= share and said.likely >= (sure_of_order if found.moved else sure)
     return () if enough else shown_words(found.unsaid)

@@ -19,14 +19,13 @@ from .facts import VALUED, Facts, extract
 from .facts.frames import stated
 from .facts.names import same_name
 from .places import CONVERSE, DIRECTIONS, PERSON, THIRD, Bound, Unit, bound
-from .stance import stance_row, steps
-from .text.tables import table_lines, table_set, table_words
+from .stance import steps
+from .text.tables import table_lines, table_set
 from .text.vocabulary import synonyms
 from .text.words import fold, out_of_order, stem
 
 ALIKE = 0.8  # share of the words of each text that the other says, from which one word misplaced is enough
 HALF_SAID = 0.5  # the same share, from which two states are those of one thing
-BINDING_NAMES = table_words("columns", "bindings")
 _REMEMBERED_PAIRS = 8_192
 _SHOWN = 3
 _SHARED_START, _LONGEST_ENDING = 4, 5  # letters of one root, and of what may follow it
@@ -369,22 +368,6 @@ def _mirrored(mine: Sequence[Unit], theirs: Sequence[Unit]) -> _Words:
         if Counter(keys for keys in first if key in keys) != Counter(keys for keys in second if key in keys):
             return ((key, key),)
     return ()
-
-
-def binding_row(short: str, long: str) -> list[float]:
-    """The numbers of `BINDING_NAMES` for a pair, as (short, long)."""
-    found = relation(short, long)
-    return [
-        *found.said,
-        *(float(len(units)) for units in found.unsaid),
-        *(float(sum(unit.detail for unit in units)) for units in found.unsaid),
-        float(len(found.moved)), len(found.moved) / max(1, len(bound(short).units)),
-        float(sum(unit.detail for unit in found.moved)),
-        float(len(found.crossed)), float(len(found.regrouped)),
-        float(len(found.differ)), float(len(found.agree)), float(found.one_way),
-        float(len(found.narrowed)), float(len(found.marked)),
-        *stance_row(short, long),
-    ]  # fmt: skip
 
 
 def meant(a: str, b: str) -> tuple[Evidence, ...]:

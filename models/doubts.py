@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ..records import Evidence
-from .belief import Said, Words, told_again
+from .belief import Said, Words, believed, restricted, told_again
 from .bindings import relation
 from .facts import extract
 from .facts.frames import crosswise, told_end
@@ -26,6 +26,8 @@ BRIEF = 12  # words, up to which a text speaks of one thing
 BOTH_ENTAIL = 0.9  # entailment in both directions, from which another order of equal words says the same
 _ONE_THING = 0.3  # share of their words that both say, from which two states may be those of one thing
 STATES = frozenset({"stage", "hedge", "past", "extent"})  # kinds: one thing stands at two states
+# What a scorer that is believed has read: single words; what is bound to what, if each entails the other.
+READ, BOUND = STATES | {"swap"}, frozenset({"binding", "order", "narrower", "place"})
 _ROOT = 4  # letters
 _NAME_GOES_ON = 3  # words
 _UNIT_LIKE = 3  # letters, up to which a word behind a number may be its unit
@@ -54,7 +56,14 @@ def doubts(
     entailment: Sequence[float] = (1.0, 1.0),
     said: Said | None = None,
 ) -> tuple[Evidence, ...]:
-    """Why a merge is for a person, beside what guards found; the entailment is of b by a, of a by b."""
+    """Why a merge is for a person, beside what guards found; the entailment is of b by a, of a by b.
+
+    Where the scorer is believed, only whose the fact is and what is bound to what are left to doubt.
+    """
+    if believed(a, b, entailment, said):
+        turned = () if min(entailment) >= BOTH_ENTAIL else _out_of_place(a, b)
+        left = ("unsaid", of_another(a, b)), ("place", turned)
+        return tuple(Evidence(kind, " / ".join(words)) for kind, words in left if words)
     end = told_end(a, b)
     unsaid = _either(_goes_on, a, b) or of_another(a, b) or told_again(a, b, entailment, said)
     rules: tuple[tuple[str, Words], ...] = (
@@ -63,14 +72,15 @@ def doubts(
         ("underway", _either(_finished, a, b)),
         ("past", _was(a, b)),
         ("liking", _either(crosswise, a, b, pattern("liking"), pattern("dislike"), hides=True)),
-        ("unsaid", unsaid),
-        (
-            "place",
-            _clauses_turned(a, b) or misplaced(a, b) or _either(_taken, a, b) or _either(_only_under, a, b),
-        ),
+        ("unsaid", unsaid or restricted(a, b, entailment, found)),
+        ("place", _out_of_place(a, b)),
         ("wording", () if any(item.veto for item in found) else _other_letters(a, b)),
     )
     return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)
+
+
+def _out_of_place(a: str, b: str) -> Words:
+    return _clauses_turned(a, b) or misplaced(a, b) or _either(_taken, a, b) or _either(_only_under, a, b)
 
 
 def _other_letters(a: str, b: str) -> Words:

@@ -20,7 +20,7 @@ from .text.tables import pattern
 from .text.words import fold, normalise, stem
 
 # Rises with every change of guards, of what they read, or of columns: scores and weights belong to one of it.
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 WHOLE = frozenset({"exact", "adds", "rule"})  # kinds whose detail is a sentence of its own
 
 

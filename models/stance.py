@@ -144,13 +144,6 @@ def _step(kind: str, mine: list[Mark], theirs: list[Mark], both: set[int]) -> St
     return Step(kind, ranks[0], ranks[1], (mine[0].text if mine else "", theirs[0].text if theirs else ""))
 
 
-def stance_row(short: str, long: str) -> list[float]:
-    """The columns of stages: how much further the long text is, and whether each kind differs."""
-    by_kind = {step.kind: step for step in steps(short, long)}
-    stage = by_kind.get("stage")
-    return [float(stage.theirs - stage.mine) if stage else 0.0, *(float(kind in by_kind) for kind in KINDS)]
-
-
 def tenses(text: str) -> tuple[set[str], set[str]]:
     """Stems of what somebody did and of what somebody does, by verbs near the beginning."""
     words = re.findall(r"[a-z]+", text.lower())[:_SUBJECT]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -13,10 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import guards
-from ..bindings import BINDING_NAMES, binding_row
-from ..facts import extract
-from ..facts.attributes import CONTRAST_NAMES, contrast
-from ..facts.frames import KINDS, exception
 from ..scorer import PLACE_NAMES, PairInput, numbers_of
 from ..text.tables import pattern, table_words
 from ..text.words import CACHED_TEXTS
@@ -31,27 +26,18 @@ SURE_DISTINCT = 0.99  # of one reading: decisions came out as with all readings 
 DECIMALS = 4  # rounding hides differences of floating point between batch sizes from the decision trees
 LONGEST_COMPARED = 1_000  # characters; beyond them word statistics say nothing new
 MOST_PARTS = 24
-_MODEL_NAMES, _GUARD_KINDS, _COUNTED, TEXT_NAMES, CONTEXT_NAMES = (
-    table_words("columns", key) for key in ("network", "kinds", "guards", "words", "context")
+_MODEL_NAMES, TEXT_NAMES, GUARD_NAMES, CONTEXT_NAMES = (
+    table_words("columns", key) for key in ("network", "words", "guards", "context")
 )
-GUARD_NAMES = _COUNTED + tuple(
-    f"{kind}_{facet}" for facet in ("conflict", "only_min", "only_max") for kind in _GUARD_KINDS
-)
-
-
-Reading = tuple[Floats, Floats]  # [n, 3] entails, neutral, contradicts; [n, 3] memory head
 
 
 class PairSignals(NamedTuple):
-    """What the network says of one pair; every array is float64."""
+    """What the network says of one pair, float64; row 0 long -> short, row 1 short -> long."""
 
     short: str  # the shorter memory
     long: str
-    whole: Reading  # row 0 long -> short, row 1 short -> long
-    short_parts: Reading  # long -> each statement of short
-    long_parts: Reading  # short -> each statement of long
-    # (statement of long, statement of short) where these share words most; else the whole texts
-    clauses: Reading
+    entailment: Floats  # [2, 3] entails, neutral, contradicts
+    memory: Floats  # [2, 3] duplicate, contradiction, distinct
 
 
 def sure_distinct(memory: Floats) -> bool:
@@ -60,10 +46,9 @@ def sure_distinct(memory: Floats) -> bool:
 
 
 def read_once(short: str, long: str, entailment: Floats, memory: Floats) -> PairSignals:
-    """The signals of a pair of which one reading, [3] each, is known, long first; the others would agree."""
-    read, said, unread = entailment[np.newaxis], memory[np.newaxis], np.array([[0.0, 1.0, 0.0]])
-    whole = np.concatenate([read, unread]), np.concatenate([said, said])
-    return PairSignals(short, long, whole, (read, said), (unread, said), (read, said))
+    """The signals of a pair of which one reading, [3] each, is known, long first; the other would agree."""
+    unread = np.array([0.0, 1.0, 0.0])
+    return PairSignals(short, long, np.stack([entailment, unread]), np.stack([memory, memory]))
 
 
 def short_long(a: str, b: str) -> tuple[str, str]:
@@ -77,10 +62,7 @@ def own_columns(signals: Sequence[PairSignals]) -> Floats:
     rows = []
     for s in signals:
         both = s.short[:LONGEST_COMPARED], s.long[:LONGEST_COMPARED]
-        duplicate, contradiction = s.clauses[1][:, 0], s.clauses[1][:, 1]
-        clauses = [float(np.max(contradiction)), float(np.min(duplicate)), float(np.max(duplicate))]
-        words = [*text_row(*both), *guard_row(*both)]
-        rows.append([*_model_row(s), *words, *clauses, *contrast(*both), *binding_row(*both)])
+        rows.append([*_model_row(s), *text_row(*both), *guard_row(*both)])
     return np.round(np.asarray(rows, dtype=np.float64).reshape(len(rows), len(_OWN_NAMES)), DECIMALS)
 
 
@@ -94,70 +76,21 @@ def placed(own: Floats, inputs: Sequence[PairInput]) -> Floats:
 
 def _model_row(s: PairSignals) -> list[float]:
     """What the network says; the cosine is filled in by `placed`, which alone knows it."""
-    (whole, memories), (of_short, in_short), (of_long, in_long) = s.whole, s.short_parts, s.long_parts
-    memory, gap = memories.mean(axis=0), float(np.max(np.ptp(memories, axis=0)))
-    entails, contradicts = whole[:, ENTAILS], whole[:, CONTRADICTS]
-    short, long = of_short[:, ENTAILS], of_long[:, ENTAILS]
-    against = np.concatenate([of_short[:, CONTRADICTS], of_long[:, CONTRADICTS]])
-    conflict = np.concatenate([in_short[:, 1], in_long[:, 1]])
-    return [
-        0.0, float(memory[0]), float(memory[1]), gap,
-        float(entails[0]), float(entails[1]), float(np.min(entails)), float(np.max(contradicts)),
-        float(np.min(contradicts)),
-        float(np.min(short)), float(short.mean()),
-        float(np.min(long)), float(long.mean()), float(np.max(long)),
-        float(np.max(against)), float(against.mean()),
-        float(np.min(in_short[:, 0])), float(in_short[:, 0].mean()),
-        float(np.max(in_long[:, 0])), float(in_long[:, 0].mean()),
-        float(np.max(conflict)), float(len(short)), float(len(long)),
-    ]  # fmt: skip
+    memory, gap = s.memory.mean(axis=0), float(np.max(np.ptp(s.memory, axis=0)))
+    entails, contradicts = s.entailment[:, ENTAILS].tolist(), s.entailment[:, CONTRADICTS].tolist()
+    told = [*entails, min(entails), max(contradicts), min(contradicts)]
+    return [0.0, float(memory[0]), float(memory[1]), gap, *told]
 
 
-def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """(statement of long, statement of short) that share most of their words; none without any."""
-    if min(len(short), len(long)) < 2:
-        return ()
-    words = {text: text_statistics(text).content for text in (*short, *long)}
-
-    def shared(pair: tuple[str, str]) -> float:
-        one, other = (words[text] for text in pair)
-        return _share(one & other, one | other)
-
-    pairs = [max(((other, text) for other in long), key=shared) for text in short]
-    pairs += [max(((text, other) for other in short), key=shared) for text in long]
-    return tuple(dict.fromkeys(pair for pair in pairs if shared(pair)))
-
-
-_FACETS = (("equal", "equal"), ("only_min", "only_fewer"), ("only_max", "only_more"))
 _UNCOUNTED = frozenset({"rival", "actor", "denial", "progress"})  # vetoes that are no column
 
 
 def guard_row(short: str, long: str) -> list[float]:
-    """What the typed comparison of details says of a pair, in the order of `GUARD_NAMES`.
-
-    For each kind: how many details agree, whether they conflict, and how many only one text has (the smaller
-    and the larger count). URLs, paths and quotations count as identifiers.
-    """
-    left, right = extract(short), extract(long)
-    differing, evidence = guards.described(short, long)
-    denials = sorted((len(left.negations), len(right.negations)))
-    told: list[tuple[str, float, int, int]] = [("negation", denials[0], 0, denials[1] - denials[0])]
-    for each in differing:
-        only = sorted((len(each.only_left), len(each.only_right)))
-        equal = (len(each.mine) + len(each.theirs) - sum(only)) / 2
-        told.append((KINDS[each.kind].column, equal, only[0], only[1]))
-    counts = defaultdict[str, float](float)
-    for column, *numbers in told:
-        for (facet, total), number in zip(_FACETS, numbers, strict=True):
-            counts[f"{column}_{facet}"] += number
-            counts[total] += number
+    """How many details speak against one fact, of how many kinds, and how many kinds do so less surely."""
+    evidence = guards.described(short, long)[1]
     vetoes = [item.kind for item in evidence if item.veto and item.kind not in _UNCOUNTED]
-    for kind in vetoes:
-        counts[kind if kind in ("order", "swap") else f"{KINDS[kind].column}_conflict"] = 1
     soft = {item.kind for item in evidence if not item.veto} - {"order"}
-    counts |= {"vetoes": len(vetoes), "veto_kinds": len(set(vetoes)), "soft_kinds": len(soft)}
-    counts["exception"] = exception(left, right) is not None
-    return [float(counts[name]) for name in GUARD_NAMES]
+    return [float(len(vetoes)), float(len(set(vetoes))), float(len(soft))]
 
 
 _NEGATIONS, _UPDATE_WORDS, _STOP = (
@@ -278,6 +211,5 @@ def _updating(pair: PairInput) -> tuple[float, float]:
     return (max(a, b), max(a, b)) if abs(days) < 1 else (b, a) if days > 0 else (a, b)
 
 
-_CLAUSE_NAMES = ("clause_contradiction_high", "clause_duplicate_low", "clause_duplicate_high")
-_OWN_NAMES = (*_MODEL_NAMES, *TEXT_NAMES, *GUARD_NAMES, *_CLAUSE_NAMES, *CONTRAST_NAMES, *BINDING_NAMES)
+_OWN_NAMES = (*_MODEL_NAMES, *TEXT_NAMES, *GUARD_NAMES)
 FEATURE_NAMES = (*_OWN_NAMES, *CONTEXT_NAMES)  # place and dates come last, NaN where unknown

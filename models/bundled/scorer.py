@@ -1,15 +1,15 @@
-"""The default scorer: our own small cross-encoder and a calibrator over all its signals.
+"""The default scorer: two cross-encoders of ours, small and large, and a calibrator over their signals.
 
-It reads both memories as wholes and statement by statement, adds word statistics and typed facts, and lets
-calibrated decision trees turn that into probabilities. Nothing heavy is imported before the first pair is
-scored, and nothing is ever downloaded.
+The small one reads each pair once; what it is not sure of, the large one reads in both orders. Statistics of
+words and what typed facts say against one fact are added, and calibrated decision trees make probabilities of
+it. Nothing heavy is imported before the first pair is scored, and nothing is ever downloaded.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,9 @@ from ..bert import on_all_cores
 from ..encoder import encodable, equal_length_batches
 from ..guards import FACTS_VERSION
 from ..scorer import PairInput, PairScores, PairTable, Remember, distinct, forgetful
-from ..text.statements import split_statements
 from . import columns
 from .calibrator import Calibrator
+from .reader_files import load_reader
 from .screen import SCREEN_FILE, Screen
 from .weights import check_sums, load_network, read_config, read_thresholds, sums_digest
 
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "memory_nli"
 CALIBRATOR_FILE = "calibrator.npz"
+READER_FOLDER = "reader"  # of the large network, in the folder of the weights
 DECIMALS = 4  # of what it says, so that a pair reads the same in any company, on one thread or eight
 READ_DECIMALS = 6
 READ_IN = "int8"  # numbers that the network reads in: what others said is no reading of its
 BATCH_TOKENS = 512  # what a core holds near itself; four times as many were half as fast again
+SURE_BEFORE = 0.995  # of distinct, from which the small network is believed
 ENOUGH = 8  # readings sure of `distinct` after which a memory is not read any more (decision 21)
 
 Answers = dict[tuple[str, str], tuple[columns.Floats, columns.Floats]]
@@ -108,11 +110,11 @@ class BundledScorer:
         If brief, a pair that one reading is sure to be distinct gets no columns (NaN).
         """
         signals = self._reader.signals([(encodable(pair.a), encodable(pair.b)) for pair in pairs])
-        told = [at for at, s in enumerate(signals) if not (brief and columns.sure_distinct(s.whole[1][0]))]
+        told = [at for at, s in enumerate(signals) if not (brief and columns.sure_distinct(s.memory[0]))]
         own = columns.own_columns([signals[at] for at in told])
         rows = np.full((len(pairs), own.shape[1] + 2), np.nan, dtype=np.float32)
         rows[told, :-2] = own
-        rows[:, -2:] = [[row[columns.ENTAILS] for row in signal.whole[0]] for signal in signals]
+        rows[:, -2:] = [[row[columns.ENTAILS] for row in signal.entailment] for signal in signals]
         return rows
 
     def _conclude(self, pairs: Sequence[PairInput], readings: NDArray[np.float32]) -> PairScores:
@@ -142,7 +144,7 @@ class BundledScorer:
     @cached_property
     def _reader(self) -> PairReader:
         self._refuse_unfit()
-        return PairReader(*load_network(self._folder))
+        return load_readers(self._folder)
 
     def _refuse_unfit(self) -> None:
         check_sums(self._folder)
@@ -152,45 +154,51 @@ class BundledScorer:
             raise ModelError(f"the weights in {self._folder} belong to another version; reinstall mem0-dream")
 
 
-class PairReader:
-    """Runs the pair network over memories: each ordered pair of texts once, in an order of their own."""
+def load_readers(folder: Path) -> PairReader:
+    """The reader of a folder: its large network behind its small one, or that alone if it has no other."""
+    small = PairReader(*load_network(folder))
+    large = folder / READER_FOLDER
+    return PairReader(*load_reader(large), before=small) if large.is_dir() else small
 
-    def __init__(self, network: PairNetwork, tokenizer: PairTokenizer) -> None:
+
+class PairReader:
+    """Runs a pair network over memories: each ordered pair of texts once, in an order of their own.
+
+    A pair that the reader `before` is sure to be distinct is not read.
+    """
+
+    def __init__(
+        self, network: PairNetwork, tokenizer: PairTokenizer, *, before: PairReader | None = None
+    ) -> None:
         self.network = network.eval()
         self.tokenizer = tokenizer
+        self._before = before
 
     def signals(self, pairs: Sequence[tuple[str, str]]) -> list[columns.PairSignals]:
         """Signals of pairs of texts, in their order.
 
-        Each pair is read once, longer text first; unless that reading is sure that the two are distinct, the
-        other order and every statement follow.
+        Each pair is read once, longer text first, by the small network and then by the large one; unless a
+        reading is sure that the two are distinct, the other order follows.
         """
         ordered = [columns.short_long(a, b) for a, b in pairs]
-        answers = self.read(sorted({(long, short) for short, long in ordered}))
-        statements = cache(split_statements)
-        asked = {
-            (short, long): (
-                [(long, short), (short, long)],
-                [(long, part) for part in statements(short)],
-                [(short, part) for part in statements(long)],
-                columns.aligned(statements(short), statements(long)),
+        answers = self._read_once(sorted({(long, short) for short, long in ordered}))
+        unsure = {pair for pair, (_, memory) in answers.items() if not columns.sure_distinct(memory)}
+        answers |= self.read(sorted((short, long) for long, short in unsure if short != long))
+
+        def said(short: str, long: str) -> columns.PairSignals:
+            down = answers[long, short]
+            if (long, short) not in unsure:
+                return columns.read_once(short, long, *down)
+            return columns.PairSignals(
+                short, long, *map(np.stack, zip(down, answers[short, long], strict=True))
             )
-            for short, long in ordered
-            if not columns.sure_distinct(answers[long, short][1])
-        }
-        wanted = {pair for questions in asked.values() for some in questions for pair in some}
-        answers |= self.read(sorted(wanted - answers.keys()))
 
-        def said(some: Iterable[tuple[str, str]]) -> columns.Reading:
-            entailment, memory = zip(*(answers[pair] for pair in some), strict=True)
-            return np.stack(entailment), np.stack(memory)
+        return [said(short, long) for short, long in ordered]
 
-        return [
-            columns.PairSignals(*pair, *(said(some or asked[pair][0]) for some in asked[pair]))
-            if pair in asked
-            else columns.read_once(*pair, *answers[pair[::-1]])
-            for pair in ordered
-        ]
+    def _read_once(self, pairs: Sequence[tuple[str, str]]) -> Answers:
+        answers = {} if self._before is None else self._before.read(pairs)
+        sure = {pair for pair, (_, memory) in answers.items() if memory[columns.DISTINCT] >= SURE_BEFORE}
+        return answers | self.read([pair for pair in pairs if pair not in sure])
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Answers:
         """Entailment [3] (premise first) and memory [3] probabilities of each ordered pair."""

@@ -6,21 +6,17 @@ that both name in whatever words. Another person, time, place or condition makes
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from ..text.tables import found, table_pairs, table_set, table_words
-from ..text.vocabulary import FRAME_WORDS, content_stems, opposite
-from ..text.words import CACHED_TEXTS
-from . import VALUED, Facts, extract
+from ..text.tables import found, table_set
+from ..text.vocabulary import FRAME_WORDS, opposite
+from . import Facts
 from .calendar import Day
 from .details import Detail
-from .frames import differences, parted, swap_of_one
+from .frames import differences, swap_of_one
 from .names import Name
 from .numbers import Number
-from .roles import rearranged
 from .values import Value
 
 _SAME_FRAME = 0.8
@@ -163,64 +159,3 @@ def named_attribute(left: Facts, right: Facts) -> str | None:
 
 def _several(value: Value, values: Sequence[Value]) -> bool:
     return any(other.attribute == value.attribute and not other.agrees(value) for other in values)
-
-
-_MARKS = {
-    name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
-    for name, words in table_pairs("patterns", "marks").items()
-}
-CONTRAST_NAMES = table_words("columns", "contrast") + tuple(
-    f"{name}_{facet}" for facet in ("differs", "both") for name in _MARKS
-)
-
-
-@lru_cache(maxsize=CACHED_TEXTS)
-def _marked(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    marks = frozenset(name for name, words in _MARKS.items() if words.search(text))
-    return marks, frozenset(re.findall(r"\b(?:19|20)\d\d\b", text))
-
-
-def contrast(a: str, b: str) -> list[float]:
-    """The numbers of `CONTRAST_NAMES`: hints at one question, or at another subject or time; symmetric."""
-    left, right = extract(a), extract(b)
-    shared, union = len(left.frame & right.frame), len(left.frame | right.frame)
-    only = sorted((len(left.frame - right.frame), len(right.frame - left.frame)))
-    differing = rival(left, right)
-    (marks, years), (others, their_years) = _marked(left.text), _marked(right.text)
-    numbers = [
-        shared / union if union else 0.0, shared, *only,
-        left.bag == right.bag, len(left.content ^ right.content) <= 2,
-        differing is not None and differing.equal, differing is not None and differing.sure,
-        0.0 if differing is None else differing.share,
-        differing is not None and differing.attribute == _OPPOSITE,
-        rearranged(left, right) is not None,
-        *_openings(left, right),
-        _both("due", left, right),
-        bool(years and their_years and not years & their_years),
-        *((name in marks) != (name in others) for name in _MARKS),
-        *(name in marks and name in others for name in _MARKS),
-    ]  # fmt: skip
-    return list(map(float, numbers))
-
-
-def _openings(left: Facts, right: Facts) -> list[float]:
-    """In how many kinds values are rivals, and whether those that open the texts or label things differ."""
-    kinds, labels = 0, False
-    for kind in VALUED:
-        mine, theirs = getattr(left, kind), getattr(right, kind)
-        ours, others = parted(mine, theirs, left, right) if mine and theirs else ([], [])
-        if any(x.rivals(y) for x in ours for y in others):
-            kinds += 1
-            labels = labels or any(
-                isinstance(each, Number) and is_label(facts, each)
-                for facts, some in ((left, ours), (right, others))
-                for each in some
-            )
-    first, second = _opening(left), _opening(right)
-    names = bool(first[0] and second[0] and first[0] != second[0])
-    return [float(kinds), float(names), float(first[1] != second[1]), float(labels)]
-
-
-def _opening(facts: Facts) -> tuple[str, str]:
-    name = facts.names[0].folded if facts.names and facts.names[0].opens else ""
-    return name, next(iter(content_stems(facts.words)), "")

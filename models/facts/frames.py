@@ -28,7 +28,7 @@ _SUBJECT = "user"  # "Anna has a dog" may be "User has a dog"
 
 
 class Kind(NamedTuple):
-    """One kind of evidence; its words and columns stand in `tables/evidence.toml`."""
+    """One kind of evidence, as `tables/evidence.toml` tells it."""
 
     said: str
     of: str

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from ...models import agreement
 from ...models import doubts as doubting
-from ...models.belief import Said
+from ...models.belief import Said, believed
 from ...models.bindings import HALF_SAID, relation
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.keywords import CONTRADICTION_OVERLAP, opposed
@@ -258,6 +258,9 @@ def _differences(
     found = compare(a, b, a_date=told[0], b_date=told[1])
     if any(item.kind == "place" for item in found) and doubting.settled(a, b, entailment):
         found = tuple(item for item in found if item.kind != "place")
+    if believed(a, b, entailment, said):
+        read = doubting.BOUND | doubting.READ if min(entailment) >= doubting.BOTH_ENTAIL else doubting.READ
+        found = tuple(item for item in found if item.kind not in read)
     known = {item.kind for item in found}
     doubted = doubting.doubts(a, b, found, entailment=entailment, said=said)
     return (*found, *(item for item in doubted if item.kind not in known))

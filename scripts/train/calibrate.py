@@ -6,7 +6,6 @@ prevalence. The pairs of real memories come twice: alone (`real`), and among all
 (`people`).
 """
 
-import copy
 import logging
 import pickle
 from collections.abc import Callable, Iterator, Sequence
@@ -20,15 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import indexes
+from ...models.belief import Said
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.columns import ENTAILS, PairSignals, own_columns, placed, short_long
-from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.scorer import BundledScorer, PairReader
-from ...models.bundled.weights import for_reading
 from ...models.scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairContext, PairInput, Thresholds
 from ...models.text.words import exact_key
 from ...pipeline.judging.candidates import contexts_of
-from ...pipeline.judging.judge import decide, differences
+from ...pipeline.judging.judge import differences, left_to_person
 from ...settings import Settings
 from ..evaluate import labelled as held
 from ..evaluate.labelled import LabelledPair, LabelledStore, World
@@ -43,17 +41,18 @@ Encode = Callable[[list[str]], NDArray[np.float32]]
 ORIGINS = ("hard", "real", "people", "bound", "store", "world")
 HARD_FOLDS = 12
 CHUNK = 400
-ALL_MERGED = Thresholds(auto=0.0, duplicate=0.0, contradiction=1.0)
 CATEGORY_WEIGHT = 0.5  # the same pairs once more, among fewer neighbours
 
 FOLDS = MEMBERS = 6
 ROUNDS, RATE, LEAVES, SMALLEST_LEAF, PENALTY = 120, 0.06, 8, 12, 3.0
 BALANCE = 0.3  # 0 keeps the labels' natural shares within an origin, 1 makes them equal
 ORIGIN_MASS = {"hard": 1.0, "real": 0.7, "people": 0.7, "bound": 0.8, "store": 0.6, "world": 2.0}
-AUTO_PRECISION = 0.98  # of real pairs alone
-INSIDE_PRECISION = 0.97  # of candidates in worlds, where far more looks alike than in most stores
+AUTO_PRECISION, BOUND_PRECISION = 0.99, 0.99  # of real pairs alone; of exchanges, which are made to mislead
+INSIDE_PRECISION = 0.985  # of candidates in worlds, where far more looks alike than in most stores
+LEAST = 0.8  # probability below which nothing merges by itself
 PEOPLE_CONTRADICTION = 0.70  # of pairs among a person's memories; a report is right if one of its pairs is
-CONTRADICTION_PRECISION = 0.85  # a person decides each one, but a report that is wrong costs trust
+# A person decides each one, but a report that is wrong costs trust: of hard pairs, and of exchanges.
+CONTRADICTION_PRECISION, BOUND_CONTRADICTION = 0.85, 0.90
 INSIDE_CONTRADICTION = 0.90  # of pairs; several pairs of one fact are one report, so 0.86 of the reports
 SHOWN_PRECISION, INSIDE_SHOWN = 0.80, 0.75
 ALONE = ("hard", "real", "bound")  # origins of pairs of which no store is known
@@ -152,8 +151,13 @@ class Table:
     weight: Floats
     origin: NDArray[np.str_]
     group: NDArray[np.str_]
-    placed: NDArray[np.bool_]  # inside a store that tells something; the others are judged by their texts
-    refused: NDArray[np.bool_]  # whether evidence keeps a pair from being merged, whatever is probable
+    pairs: NDArray[np.object_]  # what the scorer is given
+    ways: Floats  # [n, 2], the entailment of b by a and of a by b
+
+    @property
+    def placed(self) -> NDArray[np.bool_]:
+        """Whether each pair is inside a store that tells something; the others are judged by their texts."""
+        return np.array([pair.placed for pair in self.pairs], dtype=bool)
 
 
 def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
@@ -163,16 +167,13 @@ def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
     return [one.scored(float(at[one.a] @ at[one.b]) if one.cosine is None else one.cosine) for one in pairs]
 
 
-def read_signals(
-    network: PairNetwork, tokenizer: PairTokenizer, inputs: Sequence[PairInput], cache: Path
-) -> list[PairSignals]:
+def read_signals(reader: PairReader, inputs: Sequence[PairInput], cache: Path) -> list[PairSignals]:
     """Signals of every pair; two texts are read once however often they stand together, and kept."""
     known: dict[tuple[str, str], PairSignals] = {}
     if cache.is_file():
         known = pickle.loads(cache.read_bytes())  # noqa: S301 - our own cache, never a shipped file
     once = {short_long(pair.a, pair.b): (pair.a, pair.b) for pair in inputs}
     missing = [key for key in once if key not in known]
-    reader = PairReader(for_reading(copy.deepcopy(network)), tokenizer)
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
         known.update(zip(chunk, reader.signals([once[key] for key in chunk]), strict=True))
@@ -185,18 +186,17 @@ def table(
     pairs: Sequence[LabelledPair], inputs: Sequence[PairInput], signals: Sequence[PairSignals]
 ) -> Table:
     """The signals as numbers beside labels, weights and origins."""
-    refused = []
+    ways = []
     for pair, read in zip(inputs, signals, strict=True):
-        down, up = read.whole[0][:, ENTAILS].tolist()
-        ways = (down, up) if read.long == pair.a else (up, down)  # of b by a, of a by b
-        found = differences(pair, entailment=ways)
-        refused.append(not decide((1.0, 0.0, 0.0), found, ALL_MERGED, entailment=ways)[1])
-    inside = np.array([pair.placed for pair in inputs], dtype=bool)
+        down, up = read.entailment[:, ENTAILS].tolist()
+        ways.append((down, up) if read.long == pair.a else (up, down))
     label, weight, origin, group = (
         np.array([getattr(pair, name) for pair in pairs]) for name in ("label", "weight", "source", "group")
     )
     rows = placed(own_columns(signals), inputs)
-    return Table(rows, label, weight, origin, group, inside, np.array(refused))
+    given = np.empty(len(inputs), dtype=object)
+    given[:] = inputs
+    return Table(rows, label, weight, origin, group, given, np.array(ways).reshape(-1, 2))
 
 
 class FoldScorer(BundledScorer):
@@ -278,8 +278,14 @@ def cross_validated(data: Table, fold: Sequence[int], *, seed: int) -> tuple[Flo
 
 
 def mergeable(probability: Floats, data: Table) -> Floats:
-    """Duplicate probability [n], zero where a guard vetoes: the score that an automatic merge goes by."""
-    return np.where(data.refused, 0.0, probability[:, 0])
+    """Duplicate probability [n], zero where it is low, or evidence leaves a merge to a person."""
+    score = np.where(probability[:, 0] >= LEAST, probability[:, 0], 0.0)
+    for at in np.flatnonzero(score):
+        pair, ways = data.pairs[at], (float(data.ways[at, 0]), float(data.ways[at, 1]))
+        found = differences(pair, entailment=ways, said=Said(float(score[at]), pair.placed))
+        if left_to_person(found, ways):
+            score[at] = 0.0
+    return score
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,13 +296,14 @@ class Limits:
     alone: Thresholds
 
 
-def thresholds(probability: Floats, data: Table) -> Limits:
-    """Thresholds from cross-validated probabilities.
+def thresholds(probability: Floats, score: Floats, data: Table) -> Limits:
+    """Thresholds from cross-validated probabilities, and what is `mergeable` of these.
 
-    Alone, the precisions hold on real pairs, those of contradictions on hard ones; inside, over candidates of
-    worlds and of people, and `auto` merges nothing wrong in a labelled store. Without worlds both are one.
+    Alone, the precisions hold on real pairs and on exchanges, those of contradictions on hard ones; inside,
+    over candidates of worlds and of people, and `auto` merges nothing wrong in a labelled store. Without
+    worlds both are one.
     """
-    score, same, opposed = mergeable(probability, data), data.label == 0, data.label == 1
+    same, opposed = data.label == 0, data.label == 1
     asked, conflict = probability[:, 0], probability[:, 1]
 
     def at(origin: str, columns: Floats, right: NDArray[np.bool_], precision: float) -> float:
@@ -307,10 +314,12 @@ def thresholds(probability: Floats, data: Table) -> Limits:
         wrong = score[(data.origin == origin) & ~same]
         return float(np.nextafter(np.float32(wrong.max()), np.float32(2))) if len(wrong) else 0.0
 
-    auto = max(at("real", score, same, AUTO_PRECISION), above_wrong("hard"), above_wrong("bound"))
+    bound = at("bound", score, same, BOUND_PRECISION)
+    auto = max(at("real", score, same, AUTO_PRECISION), above_wrong("hard"), bound)
     unharmed = above_wrong("store")
     shown = min(at("real", asked, same, SHOWN_PRECISION), auto)
-    alone = Thresholds(auto, shown, at("hard", conflict, opposed, CONTRADICTION_PRECISION))
+    kept = (("hard", CONTRADICTION_PRECISION), ("bound", BOUND_CONTRADICTION))
+    alone = Thresholds(auto, shown, max(at(origin, conflict, opposed, share) for origin, share in kept))
     if not ((data.origin == "world") & same).any():
         alone = replace(alone, auto=max(auto, unharmed))
         return Limits(inside=alone, alone=alone)
@@ -321,14 +330,14 @@ def thresholds(probability: Floats, data: Table) -> Limits:
     return Limits(inside=Thresholds(auto, shown, reported), alone=alone)
 
 
-def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[str, Any]]:
+def report(probability: Floats, score: Floats, data: Table, fitted: Limits) -> dict[str, dict[str, Any]]:
     """Figures per origin; `small` are pairs of worlds in groups too small to tell anything, judged alone."""
     figures: dict[str, dict[str, Any]] = {}
     named = np.where((data.origin == "world") & ~data.placed, "small", data.origin)
     group = np.unique(data.group, return_inverse=True)[1]
     for origin in np.unique(named).tolist():
         limits = fitted.alone if origin in (*ALONE, "small") else fitted.inside
-        auto = mergeable(probability, data) >= limits.auto
+        auto = score >= limits.auto
         decided = np.where(probability[:, 1] >= limits.contradiction, 1, np.where(auto, 0, 2))
         decisions = Decisions(data.label, decided, auto, probability, data.weight, group)
         found = pair_figures(decisions.where(named == origin), threshold=limits.auto)

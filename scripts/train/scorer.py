@@ -11,6 +11,7 @@ import json
 import logging
 import math
 import random
+import shutil
 import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
@@ -30,7 +31,9 @@ from ...models.bundled import weights
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.columns import FEATURE_NAMES
 from ...models.bundled.network import PairBatch, PairNetwork, PairTokenizer
-from ...models.bundled.scorer import CALIBRATOR_FILE, FOLDER, BundledScorer
+from ...models.bundled.reader_files import write_reader
+from ...models.bundled.scorer import CALIBRATOR_FILE, FOLDER, READER_FOLDER, BundledScorer, load_readers
+from ...models.bundled.screen import SCREEN_FILE
 from ...models.encoder import SentenceEncoder, packaged_model_path
 from ...models.guards import FACTS_VERSION
 from ...pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
@@ -52,6 +55,7 @@ MINIMAL_REPEATS = 2
 REPLAY_WEIGHT = 0.5
 READINGS: dict[str, int] = pairs_of.TABLE["round"]
 VERSION = 2
+STEPS = 31  # of a weight of a large network: five bits, as a wheel compresses it
 POOL_BATCHES = 64  # sorted by length together: enough to drop most padding, few enough to stay random
 CLIP_NORM, WEIGHT_DECAY = 1.0, 0.01
 SAVE_EVERY, LOG_EVERY = 200, 50
@@ -171,19 +175,18 @@ def _calibrate(options: Namespace) -> None:
     kept = np.flatnonzero(BundledScorer().worth_of(scored))
     pairs, inputs = [every[at] for at in kept], [scored[at] for at in kept]
     log.info("%d of %d labelled pairs pass the screen", len(pairs), len(every))
-    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
-    _start(network, options)
-    network.load_state_dict(weights.unpack(pack(network)), strict=False)  # rounded, as they will be shipped
+    target = options.out or options.work / "memory_nli"
+    write_networks(options, target)
     cache = options.work / f"{options.start}.signals"
-    data = calibrate.table(pairs, inputs, calibrate.read_signals(network, tokenizer, inputs, cache))
+    data = calibrate.table(pairs, inputs, calibrate.read_signals(load_readers(target), inputs, cache))
     fold = calibrate.folds(pairs, calibrate.FOLDS)
     probability, calibrators = calibrate.cross_validated(data, fold, seed=SEED)
-    fitted = calibrate.thresholds(probability, data)
-    reported: dict[str, Any] = calibrate.report(probability, data, fitted)
+    score = calibrate.mergeable(probability, data)
+    fitted = calibrate.thresholds(probability, score, data)
+    reported: dict[str, Any] = calibrate.report(probability, score, data, fitted)
     print(json.dumps({"thresholds": asdict(fitted), **reported}, indent=1), flush=True)
-    target, shipped = options.out or options.work / "memory_nli", calibrate.fit(data, seed=SEED)
-    export(network, shipped, fitted, reported, folder=target, max_length=FINETUNE_LENGTH, base=options.base)
-    if options.base is None:  # what the program does to each store and world with the calibrator of its fold
+    export(calibrate.fit(data, seed=SEED), fitted, reported, folder=target)
+    if (target / SCREEN_FILE).exists():  # what the program does to each store with the calibrator of its fold
         stores, cache = held.held_stores(options.data), Cache(options.work)
         judges = {
             at: CachedScorer(calibrate.FoldScorer(target, at, calibrators[at]), cache) for at in calibrators
@@ -320,28 +323,45 @@ def _loss(network: PairNetwork, batch: PairBatch, chosen: Sequence[Example], *, 
     return (cost * weight).sum() / weight.sum()
 
 
-def export(
-    network: PairNetwork, calibrator: Calibrator, thresholds: calibrate.Limits, figures: dict[str, Any],
-    *, folder: Path, max_length: int, base: str | None,
-) -> None:  # fmt: skip
-    """Write every file but the model card; no `base` is the packaged one."""
+def write_networks(options: Namespace, folder: Path) -> None:
+    """Write the network of `--start`: as the small one, alone; over `--base` as the large one.
+
+    Before the large one come the small one and the screen of the package.
+    """
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: tensor.contiguous() for name, tensor in pack(network).items()}
-    save_file(tensors, folder / weights.WEIGHTS_FILE)
-    (folder / weights.WEIGHTS_FILE).chmod(0o644)
+    network, _ = build(options.base, max_length=FINETUNE_LENGTH)
+    _start(network, options)
+    if options.base is None:
+        tensors = {name: tensor.contiguous() for name, tensor in pack(network).items()}
+        save_file(tensors, folder / weights.WEIGHTS_FILE)
+        (folder / weights.WEIGHTS_FILE).chmod(0o644)
+        config = {
+            "model_type": "memory-nli",
+            "version": VERSION,
+            "architecture": "PairNetwork",
+            "base": weights.PACKAGED_BASE,
+            "base_embeddings_sha256": weights.embedding_digest(network.state_dict()),
+            "typed_segments": network.typed_segments,
+            "max_length": FINETUNE_LENGTH,
+            "entailment_labels": ["entails", "neutral", "contradicts"],
+            "memory_labels": ["duplicate", "contradiction", "distinct"],
+        }
+        (folder / weights.CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+        return
+    for name in (weights.WEIGHTS_FILE, weights.CONFIG_FILE, SCREEN_FILE):
+        shutil.copy(FOLDER / name, folder)
+    large = folder / READER_FOLDER
+    write_reader(network, Path(options.base), large, steps=STEPS, max_length=FINETUNE_LENGTH)
+
+
+def export(
+    calibrator: Calibrator, thresholds: calibrate.Limits, figures: dict[str, Any], *, folder: Path
+) -> None:
+    """Put the calibrator, the thresholds and figures beside networks: every file but the model card."""
     np.savez_compressed(folder / CALIBRATOR_FILE, **calibrator.arrays())
-    config = {
-        "model_type": "memory-nli",
-        "version": VERSION,
-        "architecture": "PairNetwork",
-        "base": base or weights.PACKAGED_BASE,
-        "base_embeddings_sha256": weights.embedding_digest(network.state_dict()),
-        "typed_segments": network.typed_segments,
-        "max_length": max_length,
-        "entailment_labels": ["entails", "neutral", "contradicts"],
-        "memory_labels": ["duplicate", "contradiction", "distinct"],
+    config = weights.read_config(folder) | {
         "features": list(FEATURE_NAMES),
         "facts": FACTS_VERSION,
         "thresholds": asdict(thresholds.inside),

@@ -15,9 +15,7 @@ TABLE = Path(__file__).parents[1] / "rows.tsv"
 
 def signals(a: str, b: str) -> PairSignals:
     short, long = short_long(a, b)
-    both = (np.full((2, 3), 1 / 3),) * 2
-    one = both[0][:1], both[1][:1]
-    return PairSignals(short, long, both, one, both, (both[0], one[1]))
+    return PairSignals(short, long, np.full((2, 3), 1 / 3), np.full((2, 3), 1 / 3))
 
 
 def table(a: str, b: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -38,7 +36,7 @@ def test_columns_of_the_place_come_last_and_are_missing_without_one() -> None:
     assert FEATURE_NAMES[-len(CONTEXT_NAMES) :] == CONTEXT_NAMES
     assert np.isnan(table("a", "b")[0, -len(CONTEXT_NAMES) :]).all()
     assert np.isfinite(table("a", "b")[0, : -len(CONTEXT_NAMES)]).all()
-    assert value("a", "b", "clause_duplicate_low") == pytest.approx(1 / 3, abs=1e-4)
+    assert value("a", "b", "memory_duplicate") == pytest.approx(1 / 3, abs=1e-4)
 
 
 @pytest.mark.parametrize(("a", "b", "name", "expected"), rows_of(TABLE, "column"))

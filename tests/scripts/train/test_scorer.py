@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mem0_dream.models.bundled.scorer import READER_FOLDER
 from mem0_dream.models.bundled.weights import read_config
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.scorer import PairInput
@@ -138,7 +139,7 @@ def test_every_stage_runs_resumes_and_gives_a_scorer(data, tmp_path, capsys, mon
     main(["calibrate", *common, "--start", "pretrain+finetune", "--out", str(out)])
     report = json.loads(capsys.readouterr().out)
     assert {"thresholds", "hard", "real", "people", "bound", "store", "world", "small"} <= set(report)
-    assert read_config(out)["base"] == str(base)
+    assert read_config(out / READER_FOLDER)["hidden_size"] == 16
     judge = load_scorer(f"bundled:{out}")
     found = judge.score([PairInput("Has a dog.", "Owns a dog called Rex.", 0.8)])
     assert found.probabilities.sum() == pytest.approx(1.0, abs=1e-5)
