@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import indexes
 from ...models.bindings import ALIKE, HALF_SAID, relation
 from ...models.doubts import BOTH_ENTAIL
 from ...models.encoder import Encoder
@@ -40,6 +41,15 @@ LIKELY, LIKELY_IN_OTHER_WORDS = 0.6, 0.7
 NEARLY_ALL, CONTAINED = 0.65, 0.73
 """Share of the words of each text that the other says, from which they may be one; and the probability that
 is asked for where one says more."""
+
+NEAR, NEIGHBOURS = 0.4, 8
+"""Cosine from which two statements may be one in other words, and how many near ones of each are read."""
+
+READ_AS_ONE, READ_AS_RIVALS = 0.8, 0.85
+"""Probability that such a pair is one, or a contradiction, from which it is asked about."""
+
+SEEN, SEEN_IN_PROSE = 0.2, 0.7
+"""How much of each text the scorer must see in the other: of two observations, and of two sentences."""
 
 CHANGED = 0.3  # the share that what tells of a change and what it changed have at least in common
 STATED = 0.9  # probability from which two values of one frame exclude each other
@@ -179,13 +189,44 @@ def findings(
     said = [every[at] for at in rows]
     shared = _sharing(said)
     copies = _copies(said, shared) - {*one}
-    worth = {(rows[i], rows[j]) for i, j in _worth_scoring(said, shared, {*one, *copies})}
+    close = _neighbours(said, reader) - {*shared}
+    worth = {(rows[i], rows[j]) for i, j in _worth_scoring(said, shared, {*one, *copies}, close)}
+    near = {(rows[i], rows[j]) for i, j in close} & worth
     fields = _fields(every)
     ends = range(len(every)) if of is None else {at for at, each in enumerate(every) if each.memory.id in of}
     pairs = [(i, j) for i, j in sorted(worth | fields) if i in ends or j in ends]
-    scored = zip(pairs, _scored(every, pairs, reader), strict=True)
-    found = (_finding(every[i], every[j], told, copies, field=(i, j) in fields) for (i, j), told in scored)
+    found = []
+    for (i, j), told in zip(pairs, _scored(every, pairs, reader), strict=True):
+        a, b = every[i], every[j]
+        how = _finding(a, b, told, copies, field=(i, j) in fields)
+        found.append(_as_read(a, b, told) if how is None and (i, j) in near else how)
     return [finding for finding in found if finding is not None]
+
+
+def _neighbours(statements: Sequence[Statement], reader: Reader) -> set[Pair]:
+    """Pairs that are near in meaning, in whatever words; members of one list are none."""
+    rows = [at for at, e in enumerate(statements) if len(significant_words(e.words)) >= screens.FEWEST]
+    vectors = reader.encoder.encode([statements[at].judged for at in rows])
+    near = indexes.near_pairs(vectors, floor=NEAR, neighbours=NEIGHBOURS)
+    pairs = {(rows[i], rows[j]) for i, j, _ in near}
+    return {(i, j) for i, j in pairs if not _of_one_list(statements[i], statements[j])}
+
+
+def _of_one_list(a: Statement, b: Statement) -> bool:
+    return a.block == b.block != "" and not a.named
+
+
+def _as_read(a: Statement, b: Statement, verdict: Verdict) -> Finding | None:
+    """What the scorer alone says of two statements in other words, where it is nearly sure; else None."""
+    duplicate, against, _ = verdict.probabilities
+    vetoed = any(item.veto for item in verdict.evidence)
+    observed = a.named and b.named  # a sentence of prose means little without those around it
+    seen = min(verdict.entailment) >= (SEEN if observed else SEEN_IN_PROSE)
+    if duplicate >= READ_AS_ONE and not vetoed and seen:
+        return _placed(a, b, replace(verdict, label=Label.DUPLICATE), sure=verdict.auto, alone=True)
+    if observed and against >= READ_AS_RIVALS and verdict.label in (Label.CONTRADICTION, Label.UNSURE):
+        return _placed(a, b, replace(verdict, label=Label.CONTRADICTION), sure=False, alone=True)
+    return None
 
 
 def repeating(
@@ -297,9 +338,9 @@ def _copies(statements: Sequence[Statement], shared: Iterable[Pair]) -> set[Plac
 
 
 def _worth_scoring(
-    statements: Sequence[Statement], shared: Iterable[Pair], one: Collection[Places]
+    statements: Sequence[Statement], shared: Iterable[Pair], one: Collection[Places], close: Collection[Pair]
 ) -> list[Pair]:
-    """Of pairs that share words those that are worth scoring: no lists, templates, or other subjects."""
+    """Of pairs that share words, or are close, those worth scoring: no lists, templates, other subjects."""
     keys = [statement_key(each.judged) for each in statements]
     places: dict[str, set[str]] = defaultdict(set)
     for key, each in zip(keys, statements, strict=True):
@@ -310,7 +351,7 @@ def _worth_scoring(
     labels = {label for label, blocks in sections.items() if label and len(blocks) >= LIST}
     frames = defaultdict[tuple[object, ...], set[str]](set)
     found: list[tuple[Pair, tuple[tuple[object, ...], ...]]] = []
-    for i, j in shared:
+    for i, j in sorted({*shared, *close}):
         a, b, same = statements[i], statements[j], keys[i] == keys[j]
         own = () if same else _frames(a, b)
         for shape in own:
@@ -320,7 +361,8 @@ def _worth_scoring(
         )
         if template or _apart(a, b, one):
             continue
-        if (same and not (a.named and a.place == b.place)) or (not same and _may_be_asked(a, b)):
+        asked = not same and ((i, j) in close or _may_be_asked(a, b))
+        if asked or (same and not (a.named and a.place == b.place)):
             found.append(((i, j), own))
     return [pair for pair, own in found if all(len(frames[each]) < LIST for each in own)]
 
@@ -429,12 +471,17 @@ def _finding(
         alone = False  # what an entity is like it says of itself
     elif a.named and a.place != b.place and asked.label is Label.DUPLICATE and _general(a, b):
         alone = alone and min(verdict.entailment) >= BOTH_ENTAIL
+    # sure: the verdict itself, or a task that was done, says what a person is asked
+    sure = verdict.label is asked.label or len(asked.evidence) > len(verdict.evidence)
+    return _placed(a, b, asked, sure=sure, alone=alone)
+
+
+def _placed(a: Statement, b: Statement, verdict: Verdict, *, sure: bool, alone: bool) -> Finding:
+    """A verdict on two statements as one on the memories that they stand in."""
     ids = (a.memory.id, b.memory.id)
     pair = replace(verdict.pair, a=min(ids), b=max(ids))
     directions = verdict.entailment if ids == (pair.a, pair.b) else verdict.entailment[::-1]
-    # sure: the verdict itself, or a task that was done, says what a person is asked
-    sure = verdict.label is asked.label or len(asked.evidence) > len(verdict.evidence)
-    return Finding(a, b, replace(asked, pair=pair, auto=False, entailment=directions), sure, alone)
+    return Finding(a, b, replace(verdict, pair=pair, auto=False, entailment=directions), sure, alone)
 
 
 def _general(a: Statement, b: Statement) -> bool:
@@ -464,10 +511,10 @@ def _asked(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, floa
     )
     if ended and one and screens.brief(*texts) and verdict.label is not Label.DISTINCT:
         done = Evidence(PROGRESS, ended, veto=True)
-        return replace(verdict, label=Label.CONTRADICTION, evidence=(*verdict.evidence, done))
+        return replace(verdict, label=Label.CONTRADICTION, auto=False, evidence=(*verdict.evidence, done))
     held = screens.side_by_side(*texts) or any(item.kind == "adds" for item in verdict.evidence)
     excluded = screens.brief(*texts) and not held and _excluded(a, b, verdict, told)
-    return replace(verdict, label=Label.CONTRADICTION) if excluded else None
+    return replace(verdict, label=Label.CONTRADICTION, auto=False) if excluded else None
 
 
 def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, float]) -> bool:
