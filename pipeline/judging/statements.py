@@ -42,8 +42,9 @@ NEARLY_ALL, CONTAINED = 0.65, 0.73
 """Share of the words of each text that the other says, from which they may be one; and the probability that
 is asked for where one says more."""
 
-NEAR, NEIGHBOURS = 0.4, 8
-"""Cosine from which two statements may be one in other words, and how many near ones of each are read."""
+NEAR, NEAR_IN_PROSE, NEIGHBOURS = 0.4, 0.6, 8
+"""Cosine from which two statements may be one in other words, of observations and of sentences; how many near
+ones of each are read."""
 
 READ_AS_ONE, READ_AS_RIVALS = 0.8, 0.85
 """Probability that such a pair is one, or a contradiction, from which it is asked about."""
@@ -207,13 +208,12 @@ def _neighbours(statements: Sequence[Statement], reader: Reader) -> set[Pair]:
     """Pairs that are near in meaning, in whatever words; members of one list are none."""
     rows = [at for at, e in enumerate(statements) if len(significant_words(e.words)) >= screens.FEWEST]
     vectors = reader.encoder.encode([statements[at].judged for at in rows])
-    near = indexes.near_pairs(vectors, floor=NEAR, neighbours=NEIGHBOURS)
-    pairs = {(rows[i], rows[j]) for i, j, _ in near}
-    return {(i, j) for i, j in pairs if not _of_one_list(statements[i], statements[j])}
-
-
-def _of_one_list(a: Statement, b: Statement) -> bool:
-    return a.block == b.block != "" and not a.named
+    pairs = set[Pair]()
+    for near, other, cosine in indexes.near_pairs(vectors, floor=NEAR, neighbours=NEIGHBOURS):
+        a, b = statements[rows[near]], statements[rows[other]]
+        if (a.named and b.named) or (cosine >= NEAR_IN_PROSE and not (a.block == b.block != "")):
+            pairs.add((rows[near], rows[other]))
+    return pairs
 
 
 def _as_read(a: Statement, b: Statement, verdict: Verdict) -> Finding | None:
