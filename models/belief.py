@@ -34,8 +34,8 @@ class Said(NamedTuple):
 def believed(a: str, b: str, entailment: Sequence[float], said: Said | None) -> bool:
     """Whether a scorer is believed that two texts say the same, however they are worded.
 
-    In texts of seven words or more its word was wrong in 10 of 330 pairs that rules about single words held
-    back, all but two of them written to mislead; in shorter ones, where one word is much, in 86 of 130.
+    Of pairs that it was nearly sure of and rules about single words held back, 12 of 341 were two facts where
+    both have seven words or more, and 88 of 151, most of them written to mislead, where one word is much.
     """
     if said is None or min(len(text.split()) for text in (a, b)) < ENOUGH:
         return False

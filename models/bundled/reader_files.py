@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
 from ..bert import TOKENIZER_FILE, Tokens, encoder_of, known
-from .weights import CONFIG_FILE, SCALE, read_config
+from .weights import CONFIG_FILE, SCALE, for_reading, read_config
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -135,9 +135,7 @@ def _built(config: Mapping[str, Any], packed: dict[str, Tensor]) -> PairNetwork:
     _put_whole(network.encoder, "encoder.", packed)
     rest = {name: _fractions(packed, name) for name in network.state_dict() if name in packed}
     network.load_state_dict(rest, strict=False, assign=True)
-    network.entailment_head.double()
-    network.memory_head.double()
-    network.eval().requires_grad_(requires_grad=False)
+    for_reading(network).requires_grad_(requires_grad=False)
     return network
 
 

@@ -33,13 +33,12 @@ class Kind(NamedTuple):
     said: str
     of: str
     families: tuple[str, ...]
-    column: str
 
 
 KINDS, JUDGED = (
     {
-        kind: Kind(said, details.partition(":")[0], tuple(details.partition(": ")[2].split(", ")), column)
-        for kind, details, column, said in (map(str.strip, line.split("|")) for line in lines)
+        kind: Kind(said, details.partition(":")[0], tuple(details.partition(": ")[2].split(", ")))
+        for kind, details, said in (map(str.strip, line.split("|")) for line in lines)
     }
     for lines in (table_lines("evidence", key) for key in ("found", "judged"))
 )

@@ -211,7 +211,7 @@ def _neighbours(statements: Sequence[Statement], reader: Reader) -> set[Pair]:
     pairs = set[Pair]()
     for near, other, cosine in indexes.near_pairs(vectors, floor=NEAR, neighbours=NEIGHBOURS):
         a, b = statements[rows[near]], statements[rows[other]]
-        if (a.named and b.named) or (cosine >= NEAR_IN_PROSE and not (a.block == b.block != "")):
+        if (a.named and b.named) or (cosine >= NEAR_IN_PROSE and not _in_one(a, b)):
             pairs.add((rows[near], rows[other]))
     return pairs
 
@@ -372,9 +372,10 @@ def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
 
     In one file a brief sentence in the middle of a text is about what stands in front of it.
     """
-    in_one = a.block == b.block != "" and not a.named
     # Rows of a table, or values of cases: "0.5 for short texts".
-    rows = in_one and ((a.row and b.row) or all(screens.leads_with_number(each.words) for each in (a, b)))
+    rows = _in_one(a, b) and (
+        (a.row and b.row) or all(screens.leads_with_number(each.words) for each in (a, b))
+    )
     if a.behind and a.behind == b.behind:
         few = min(len(significant_words(each.words)) for each in (a, b))
         if few <= FACT or not (screens.own_subject(a.words) and screens.own_subject(b.words)):
@@ -392,6 +393,10 @@ def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
     if told is not None and told.veto:
         return True
     return a.place != b.place and not about_one(a, b, one)
+
+
+def _in_one(a: Statement, b: Statement) -> bool:
+    return a.block == b.block != "" and not a.named
 
 
 def _one_heading(a: Statement, b: Statement, one: Collection[Places]) -> bool:
